@@ -67,7 +67,9 @@ export async function readOpenApi(): Promise<OpenApi> {
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ');
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
-  [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
+  [head, head.map(() => '---'), ...rows]
+    .map((row) => `| ${row.map(cell).join(' | ')} |`)
+    .join('\n');
 
 const shorten = (_: string, value: unknown): unknown =>
   typeof value === 'string' && value.length > LONGEST ? `${value.slice(0, 20)}…` : value;

@@ -24,7 +24,6 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   tasks: () => import('./tasks.ts'),
   queue: () => import('./queue.ts'),
   retry: () => import('./retry.ts'),
-  webhook: () => import('./webhook.ts'),
   doctor: () => import('./doctor.ts'),
   completion: async () => {
     const { completionCommand } = await import('./completion.ts');

@@ -60,7 +60,6 @@ export class Metrics {
   readonly #failedCalls: Counter;
   readonly #hints: Counter;
   readonly #swept: Counter;
-  readonly #webhooks: Counter;
   readonly #prometheus: Prometheus;
 
   constructor(prometheus: Prometheus, threads: number) {
@@ -116,10 +115,7 @@ export class Metrics {
     const trouble = 'Times that a worker met trouble with the store or the files';
     this.#trouble = counter('falconry_trouble_total', trouble);
     this.#swept = counter('falconry_swept_tasks_total', 'Tasks that ended by time', 'kind');
-    const tries = 'Tries to tell webhooks: sent, failed and to be tried again, or given up';
-    this.#webhooks = counter('falconry_webhooks_total', tries, 'outcome');
     // So that a rate is known from the first one on.
-    for (const outcome of ['sent', 'failed', 'given_up']) this.#webhooks.inc({ outcome }, 0);
   }
 
   /** Adds what is asked when the metrics are read. */
@@ -193,9 +189,6 @@ export class Metrics {
       case 'swept':
         this.#swept.inc({ kind: 'expired' }, event.expired);
         this.#swept.inc({ kind: 'removed' }, event.removed);
-        return;
-      case 'webhook':
-        this.#webhooks.inc({ outcome: event.outcome });
         return;
       case 'task':
     }

@@ -18,7 +18,6 @@ import { checkKeys } from './keyChecks.ts';
 import { checkDatabase } from './serveDatabase.ts';
 import type { ServeSetting } from './settings.ts';
 import { checkShared } from './sharedChecks.ts';
-import { checkWebhook } from './webhookChecks.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -48,7 +47,6 @@ export async function checkServer(
     ...checkSigning(config, settings, env),
     ...data,
     ...(await checkKeys(config, settings)),
-    ...(await checkWebhook(settings)),
     ...(await checkShared(values, env)),
     ...checkProcess(settings),
   ];
@@ -56,10 +54,8 @@ export async function checkServer(
 
 async function checkConfigFile({ file, origins }: Config<ServeSetting>): Promise<Finding[]> {
   if (file === null) return [];
-  const holdsSecret = [origins.firstKey, origins.webhookSecret].some(
-    ({ source, secretFile }) => source === 'file' && secretFile === undefined,
-  );
-  if (holdsSecret && (await isOpen(file))) {
+  const { source, secretFile } = origins.firstKey;
+  if (source === 'file' && secretFile === undefined && (await isOpen(file))) {
     return [
       fault('config', `${file} holds a secret and can be read by others`, `chmod 600 ${file}`),
     ];

@@ -4,8 +4,8 @@ import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Settings, STORE_FILE } from '../middleware/options/options.ts';
-import { FARTHEST_DUE_MS } from '../middleware/stores/sqlite/clock.ts';
-import { MIGRATIONS } from '../middleware/stores/sqlite/sqliteSchema.ts';
+import { versionOf } from '../middleware/stores/sqlite/sqliteFile.ts';
+import { LAST_OLD_VERSION, SCHEMA_VERSION } from '../middleware/stores/sqlite/sqliteSchema.ts';
 import { sizeText } from '../wire/sizes.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 
@@ -25,6 +25,11 @@ export async function checkDatabase(settings: Settings, givenKey: boolean): Prom
       ok('apiKeys', `the first start ${key}`),
     ];
   }
+  const version = versionOf(path);
+  if (version > 0 && version <= LAST_OLD_VERSION) {
+    const message = `${path} was made before falconry 0.1.0 and cannot be used`;
+    return [fault('database', message, 'move it away, or choose another --data')];
+  }
   let db: DatabaseSync | undefined;
   try {
     db = new DatabaseSync(path, { timeout: LOCK_PATIENCE_MS });
@@ -38,10 +43,10 @@ export async function checkDatabase(settings: Settings, givenKey: boolean): Prom
 
 function examine(db: DatabaseSync, path: string, bytes: number, givenKey: boolean): Finding[] {
   const version = Number(db.prepare('PRAGMA user_version').get()!.user_version);
-  if (version > MIGRATIONS.length) {
+  if (version > SCHEMA_VERSION) {
     const message =
       `${path} was written by a newer version ` +
-      `(its schema is ${version}, ours ${MIGRATIONS.length})`;
+      `(its schema is ${version}, ours ${SCHEMA_VERSION})`;
     return [fault('database', message, 'run the newer version')];
   }
   // Takes the writers' lock, as the service must, and lets it go.
@@ -54,30 +59,13 @@ function examine(db: DatabaseSync, path: string, bytes: number, givenKey: boolea
       return [fault('database', `${path} is damaged: ${verdict}`, 'restore it from a backup')];
     }
   }
-  if (version < MIGRATIONS.length) {
-    const message = version === 0 ? 'is empty' : `schema ${version} becomes ${MIGRATIONS.length}`;
+  if (version < SCHEMA_VERSION) {
+    const message = version === 0 ? 'is empty' : `schema ${version} becomes ${SCHEMA_VERSION}`;
     findings.push(ok('database', `${message} at the next start`));
     if (version === 0) return findings;
   } else findings.push(ok('database', `schema ${version}, ${sizeText(bytes)}`));
-  findings.push(...checkTimes(db), checkKeys(db, givenKey));
+  findings.push(checkKeys(db, givenKey));
   return findings;
-}
-
-/** At most this many tasks are named. */
-const NAMED_TASKS = 5;
-
-/** Tasks that wait for a time which no lease or retry would have given them. */
-function checkTimes(db: DatabaseSync): Finding[] {
-  const kept = db.prepare("SELECT number FROM last_numbers WHERE name = 'clock'").get();
-  const farMs = Math.max(Date.now(), Number(kept?.number ?? 0)) + FARTHEST_DUE_MS;
-  const rows = db.prepare('SELECT id FROM tasks WHERE due_ms > ? ORDER BY id').all(farMs);
-  if (rows.length === 0) return [];
-  const names = rows.slice(0, NAMED_TASKS).map(({ id }) => id);
-  const more = rows.length > NAMED_TASKS ? ', …' : '';
-  const message =
-    `${rows.length} tasks wait for a time that a wrong clock gave them: ` +
-    `${names.join(', ')}${more}`;
-  return [warning('database', message, 'the next start lets them go on')];
 }
 
 function checkKeys(db: DatabaseSync, givenKey: boolean): Finding {

@@ -36,6 +36,7 @@ async function guarded(check: string, ask: () => Promise<Finding[]>): Promise<Fi
 
 const ADVICE: Readonly<Record<string, string>> = {
   STORE_OLDER: 'falconry migrate',
+  STORE_OUTDATED: 'name another database, or remove its schema "falconry"',
   STORE_NEWER: 'run the newer version',
 };
 

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger, ServiceOptions } from '../middleware/index.ts';
 import type { OperatorStore } from '../middleware/stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../middleware/stores/port/taskStore.ts';
-import type { WebhookStore } from '../middleware/stores/port/webhookStore.ts';
 import { isCodedError } from '../shared/errors.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
@@ -14,7 +13,7 @@ import { loadPostgres, loadS3 } from './drivers.ts';
 import { createLogger } from './log.ts';
 import type { SettingName, SHARED } from './settings.ts';
 
-export type OperatedStore = TaskStore & ApiKeyStore & OperatorStore & WebhookStore;
+export type OperatedStore = TaskStore & ApiKeyStore & OperatorStore;
 
 type SharedName = (typeof SHARED)[number];
 type Values<Name extends SettingName> = Config<Name>['values'];

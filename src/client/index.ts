@@ -12,4 +12,3 @@ export { newIdempotencyKey } from './submit.ts';
 export type * from './types.ts';
 export type { UploadOptions } from './upload.ts';
 export type { WaitOptions } from './waitFor.ts';
-export { type VerifyWebhookOptions, verifyWebhook, type WebhookHeaders } from './webhook.ts';

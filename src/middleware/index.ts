@@ -104,13 +104,6 @@ export type {
   TaskStore,
   UploadOutcome,
 } from './stores/port/taskStore.ts';
-export type {
-  ClaimedDelivery,
-  Delivery,
-  Settlement,
-  Webhook,
-  WebhookStore,
-} from './stores/port/webhookStore.ts';
 export { memoryStore } from './stores/sqlite/memory.ts';
 export { type SqliteOptions, sqliteStore } from './stores/sqlite/sqlite.ts';
 export type { SqliteFile } from './stores/sqlite/sqliteFile.ts';
@@ -118,7 +111,6 @@ export type { StoreSettings } from './stores/sqlite/sqliteWork.ts';
 export type { TableStoreOptions } from './stores/sqlite/tableStore.ts';
 export type { RunnerEvent } from './tasks/runner.ts';
 export type { TracingApi } from './tracing.ts';
-export type { DeliveryEvent, DeliveryOutcome } from './webhooks/deliveryEvent.ts';
 
 /** The API keys in the service's own store. */
 export interface ApiKeys {
@@ -176,7 +168,7 @@ export interface FalconService {
   depth(): Promise<QueueDepth>;
   /**
    * Removes everything that is kept of a client: its API keys, its tasks with their files and
-   * results, its Idempotency-Keys, quota, webhook, name and signing key. Tasks that wait or run are
+   * results, its Idempotency-Keys, quota, name and signing key. Tasks that wait or run are
    * cancelled first. Let `authenticate` refuse the client before. An erasure that was interrupted
    * goes on when it is called again; there is no way back.
    *

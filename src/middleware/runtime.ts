@@ -21,14 +21,12 @@ import { fileKeyStore, type KeyStore } from './signing/keyStore.ts';
 import { Signer } from './signing/signer.ts';
 import type { CareStore, SecretStore } from './stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/port/taskStore.ts';
-import { keepsWebhooks, OPERATOR } from './stores/port/webhookStore.ts';
 import { sqliteStore } from './stores/sqlite/sqlite.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
 import { BatchReader } from './tasks/batchReader.ts';
 import { createRunner, type Runner } from './tasks/runner.ts';
 import { workLog } from './tasks/workLog.ts';
 import { Tracer } from './tracing.ts';
-import { createSender } from './webhooks/sender.ts';
 
 /** What routes may use while the service runs. */
 export interface Ports {
@@ -205,10 +203,7 @@ export class Runtime {
     this.#undo.push(store.watch(tell));
     await started;
     if (settings.workers) this.#startRunner(store, aggregator);
-    if (settings.housekeeping) {
-      await this.#startSender(ownStore);
-      this.#startHousekeeper(store, blobs);
-    }
+    if (settings.housekeeping) this.#startHousekeeper(store, blobs);
     const reader = new BatchReader({ maxBodyBytes: settings.maxBodyBytes });
     this.#undo.push(() => reader.close());
     const known = { reader, urls, limits, cursorSecret, authenticate };
@@ -304,24 +299,6 @@ export class Runtime {
     this.#undo.push((graceMs) => runner.stop({ graceMs }));
     this.#runner = runner;
     runner.start();
-  }
-
-  /** Webhooks, if the store keeps them. */
-  async #startSender(store: TaskStore): Promise<void> {
-    if (!keepsWebhooks(store)) return;
-    const { webhookUrl: url, webhookSecret: secret, webhookAllowPrivate } = this.settings;
-    const { logger, onEvent } = this.settings;
-    if (url !== undefined && secret !== undefined) {
-      await store.putWebhook({ owner: OPERATOR, url, secret });
-    }
-    const sender = createSender({
-      store,
-      allowPrivate: webhookAllowPrivate,
-      logger,
-      onDelivery: (event) => onEvent({ type: 'webhook', ...event }),
-    });
-    this.#undo.push((graceMs) => sender.stop(graceMs));
-    sender.start();
   }
 
   #startHousekeeper(store: TaskStore, blobs: BlobStore): void {

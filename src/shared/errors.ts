@@ -73,6 +73,11 @@ export const ERROR_CODES = Object.freeze({
 
   STORE_NEWER: meaning(500, false, 'The store was written by a newer version of falconry'),
   STORE_SHARED: meaning(500, false, 'Other users of the machine can read or replace the store'),
+  STORE_OUTDATED: meaning(
+    500,
+    false,
+    'The store was made before falconry 0.1.0 and cannot be used; it was left as it is',
+  ),
   STORE_OLDER: meaning(500, false, 'The store must be brought up to date: falconry migrate'),
 
   // Resources and time: the same request can succeed later.

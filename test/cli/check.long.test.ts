@@ -8,14 +8,13 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { type AddressInfo, createServer as createSilent } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diskFinding } from '../../src/cli/serveChecks.ts';
 import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
-import { reach } from '../../src/middleware/webhooks/post.ts';
 import { fact } from '../support/facts.ts';
 import { type Ended, falconry, falconryHere, temporaryFolder } from './cli.ts';
 
@@ -262,25 +261,6 @@ describe('the database', () => {
     db.close();
   });
 
-  it('has tasks that wait for a time which a wrong clock gave them', async () => {
-    const db = await makeStore();
-    const names =
-      'id, client_id, kind, state, attempt, failures, losses, count, threads, created_at, ' +
-      'submitted_at, updated_at, expires_ms, submitted, due_ms';
-    const add = db.prepare(`INSERT INTO tasks (${names}) VALUES
-      (?, 1, 'aggregate', 'waiting', 0, 0, 0, 1, 1, 'c', 's', 'u', 0, 1, ?)`);
-    add.run(5, Date.now() + 60_000);
-    expect((await check()).of('database').length).toBe(1);
-    for (let id = 6; id < 12; id++) add.run(id, Date.now() + 86_400_000);
-    db.close();
-    expect((await check()).of('database')[1]).toEqual({
-      level: 'warning',
-      check: 'database',
-      message: '6 tasks wait for a time that a wrong clock gave them: 6, 7, 8, 9, 10, …',
-      advice: 'the next start lets them go on',
-    });
-  });
-
   it('was written by a newer version', async () => {
     const db = await makeStore();
     db.exec('PRAGMA user_version = 99');
@@ -288,6 +268,15 @@ describe('the database', () => {
     const { of } = await check();
     expect(of('database')[0]).toMatchObject({ level: 'fault' });
     expect(of('database')[0]!.message).toContain('newer version (its schema is 99');
+  });
+
+  it('was made before 0.1.0', async () => {
+    const db = await makeStore();
+    db.exec('PRAGMA user_version = 5');
+    db.close();
+    const { of } = await check();
+    expect(of('database')[0]).toMatchObject({ level: 'fault' });
+    expect(of('database')[0]!.message).toContain('was made before falconry 0.1.0');
   });
 
   it('is not one, or is damaged', async () => {
@@ -342,65 +331,6 @@ describe('the signing keys', () => {
     ]);
     // Without signing they are not needed.
     expect((await check(['--keys', keys, '--no-signing'])).of('signingKeys')).toEqual([]);
-  });
-});
-
-describe('the webhook', () => {
-  const secret = { FALCONRY_WEBHOOK_SECRET: 'a secret of the webhook' };
-  const at = async (url: string, ...args: string[]) =>
-    (await check(['--webhook-url', url, ...args], secret)).of('webhook');
-  const PRIVATE = '--webhook-allow-private';
-
-  it('is reached, and told nothing', async () => {
-    let asked = 0;
-    let connections = 0;
-    const server = createServer((_, answer) => {
-      asked++;
-      answer.end();
-    }).on('connection', () => connections++);
-    const port = await listen(server);
-    expect(await at(`http://127.0.0.1:${port}/x?token=swordfish`, PRIVATE)).toEqual([
-      { level: 'ok', check: 'webhook', message: `127.0.0.1:${port} takes connections` },
-    ]);
-    await expect.poll(() => connections, { timeout: 100_000 }).toBe(1);
-    expect(asked).toBe(0);
-    expect((await check()).of('webhook')).toEqual([]);
-  });
-
-  it('is not reached: nobody listens, or there is no TLS', async () => {
-    const port = await listen(createServer());
-    const plain = await at(`https://127.0.0.1:${port}/x`, PRIVATE);
-    expect(plain).toMatchObject([{ level: 'warning' }]);
-    expect(plain[0]!.message).toMatch(/: the connection failed \(\w+\)$/);
-    const gone = createServer();
-    const closed = await listen(gone);
-    await new Promise((resolve) => gone.close(resolve));
-    servers.pop();
-    expect(await at(`http://127.0.0.1:${closed}/x`, PRIVATE)).toMatchObject([
-      {
-        level: 'warning',
-        message: `127.0.0.1:${closed}: the connection failed (ECONNREFUSED)`,
-      },
-    ]);
-  });
-
-  it('says nothing for too long', async () => {
-    const silent = createSilent((socket) => socket.on('error', () => {}).resume());
-    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-    const { port } = silent.address() as AddressInfo;
-    const reached = reach(new URL(`https://127.0.0.1:${port}`), '127.0.0.1', 100);
-    await expect(reached).rejects.toThrow('no answer in time');
-    // It ends when the connection has ended.
-    await new Promise((resolve) => silent.close(resolve));
-  });
-
-  it('may not be sent there', async () => {
-    expect(await at('https://localhost/x')).toMatchObject([
-      {
-        level: 'fault',
-        message: 'localhost: the name leads to an address that is not public',
-      },
-    ]);
   });
 });
 

@@ -113,7 +113,7 @@ function shell(line: string, place: string, shared: NodeJS.ProcessEnv): Promise<
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
 }
 
-const NEED_STORE = ['queue', 'retry', 'quota', 'webhook'];
+const NEED_STORE = ['queue', 'retry', 'quota'];
 
 describe('examples', () => {
   it.each(Object.keys(COMMANDS))('%s', async (name) => {

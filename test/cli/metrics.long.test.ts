@@ -1,5 +1,5 @@
 /** What the operator of a server sees: the metrics port, the access log, and when it is ready. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -38,12 +38,6 @@ describe('a server with a metrics port', () => {
   let data: string;
   let server: Server;
   let taskId = 0;
-  // Takes what has completed, and refuses what has failed.
-  const receiver = createServer(async (request, answer) => {
-    let body = '';
-    for await (const piece of request) body += piece;
-    answer.writeHead(body.includes('"task.completed"') ? 204 : 500).end();
-  });
   const post = (path: string, body: object, headers = {}) =>
     fetch(server.base + path, {
       method: 'POST',
@@ -53,16 +47,7 @@ describe('a server with a metrics port', () => {
 
   beforeAll(async () => {
     data = await mkdtemp(join(tmpdir(), 'falconry-metrics-'));
-    await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
-    const { port } = receiver.address() as AddressInfo;
-    const secret = join(data, 'webhook-secret');
-    await writeFile(secret, 'a secret of the webhook', { mode: 0o600 });
-    const webhook = ['--webhook-url', `http://127.0.0.1:${port}/`, '--webhook-allow-private'];
-    server = await serve(
-      data,
-      ...['--metrics-port', '0', '--log', 'json', '--threads', '1'],
-      ...[...webhook, '--webhook-secret-file', secret],
-    );
+    server = await serve(data, '--metrics-port', '0', '--log', 'json', '--threads', '1');
     const made = await post('/v1/svc/aggsign?note=private', { data: makeTriples(5) });
     taskId = ((await made.json()) as { process_id: number }).process_id;
     const [first, second] = makeTriples(2) as [object, { signature: string }];
@@ -83,7 +68,6 @@ describe('a server with a metrics port', () => {
   afterAll(async () => {
     server.process.kill('SIGKILL');
     await server.process.ended;
-    receiver.close();
     await rm(data, { recursive: true, force: true });
   });
 
@@ -132,19 +116,6 @@ describe('a server with a metrics port', () => {
     expect(metricOf(text, 'nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
     expect(metricOf(text, 'falconry_disk_free_bytes')).toBeGreaterThan(1e6);
     expect(metricOf(text, 'process_resident_memory_bytes')).toBeGreaterThan(1e7);
-  });
-
-  it('counts the tries to tell a webhook', async () => {
-    const counts = async () => {
-      const { text } = await get(`${server.metrics}/metrics`);
-      return ['sent', 'failed', 'given_up'].map((outcome) =>
-        metricOf(text, `falconry_webhooks_total{outcome="${outcome}"}`),
-      );
-    };
-    // Both are tried at once; the one that failed comes again after ten seconds at the earliest.
-    await expect.poll(async () => (await counts())[0], { timeout: 100_000 }).toBe(1);
-    await expect.poll(async () => (await counts())[1], { timeout: 100_000 }).toBeGreaterThan(0);
-    expect((await counts())[2]).toBe(0);
   });
 
   it('never has a client, a task, an address or a query in a label', async () => {

@@ -2,10 +2,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { STEPS } from '../../src/middleware/stores/postgres/schema.ts';
+import { LAST_OLD_STEP, STEPS } from '../../src/middleware/stores/postgres/schema.ts';
 import { overPostgres } from '../support/postgres.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
+const TO = LAST_OLD_STEP + STEPS.length;
 const PASSWORD = 'hunter2hunter2';
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -54,18 +55,28 @@ overPostgres('newest', (server) => {
       const { code, out } = await falconryHere(['migrate', '--database', server().url, ...args]);
       return [code, out];
     };
-    const steps = STEPS.map(({ about }, i) => ({ step: i + 1, about }));
-    expect(await run('--check')).toEqual([1, expect.stringMatching(/^Steps to take:\n {2}1 {2}/)]);
+    const steps = STEPS.map(({ about }, i) => ({ step: LAST_OLD_STEP + i + 1, about }));
+    expect(await run('--check')).toEqual([1, expect.stringMatching(/^Steps to take:\n {2}4 {2}/)]);
     expect(await run('--dry-run')).toEqual([0, expect.stringMatching(/^Steps to take:/)]);
     const [code, line] = await run('--check', '--json');
     expect(code).toBe(1);
-    const facts = { from: 0, to: STEPS.length, steps };
+    const facts = { from: 0, to: TO, steps };
     expect(JSON.parse(String(line))).toEqual({ ok: false, taken: false, ...facts });
-    expect(await run()).toEqual([0, expect.stringMatching(/^Steps taken:\n {2}1 {2}/)]);
-    expect(await run()).toEqual([0, `The schema is up to date (step ${STEPS.length}).\n`]);
+    expect(await run()).toEqual([0, expect.stringMatching(/^Steps taken:\n {2}4 {2}/)]);
+    expect(await run()).toEqual([0, `The schema is up to date (step ${TO}).\n`]);
     expect(await run('--check', '--quiet')).toEqual([0, '']);
     await server().query('INSERT INTO falconry.migrations (step, oldest_reader) VALUES (99, 99)');
     const newer = await falconryHere(['migrate', '--database', server().url]);
     expect([newer.code, newer.err]).toEqual([3, expect.stringMatching(/newer version/)]);
+  });
+
+  it('refuses tables from before 0.1.0', async () => {
+    await server().query('DELETE FROM falconry.migrations');
+    await server().query('INSERT INTO falconry.migrations (step, oldest_reader) VALUES (3, 1)');
+    for (const args of [[], ['--check'], ['--dry-run']]) {
+      const { code, err } = await falconryHere(['migrate', '--database', server().url, ...args]);
+      expect([code, err]).toEqual([3, expect.stringMatching(/made before falconry 0\.1\.0/)]);
+    }
+    expect(await server().query('SELECT step FROM falconry.migrations')).toEqual([{ step: 3 }]);
   });
 });

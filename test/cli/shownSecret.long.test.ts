@@ -27,7 +27,6 @@ describe.runIf(HAS_TERMINAL)('on a terminal', () => {
     'keys create --name bob',
     'keys create --quiet',
     'keys create --json',
-    'webhook 1 https://example.com/falconry',
   ];
 
   it.each(MAKERS)('%s makes nothing, and says what to do', async (command) => {
@@ -38,7 +37,6 @@ describe.runIf(HAS_TERMINAL)('on a terminal', () => {
     expect(text).not.toMatch(SECRET);
     expect(await keysOf()).toEqual(before);
     expect(existsSync(join(folder.path, 'public.pem'))).toBe(false);
-    expect((await falconry(folder.path, ['webhook', '--json'])).out).toBe('[]\n');
   });
 
   it('so does keys rotate', async () => {
@@ -103,11 +101,7 @@ describe.runIf(HAS_TERMINAL)('on a terminal', () => {
 
 describe('without a terminal', () => {
   it('secrets go where they are sent', async () => {
-    for (const args of [
-      ['keygen'],
-      ['keys', 'create'],
-      ['webhook', '1', 'https://example.com/falconry'],
-    ]) {
+    for (const args of [['keygen'], ['keys', 'create']]) {
       const { code, out } = await falconry(folder.path, args);
       expect([args, code, SECRET.test(out)]).toEqual([args, 0, true]);
     }

@@ -217,15 +217,13 @@ describe('without Hono', () => {
     expect(stdout).toMatch(/^Cannot find package 'hono' imported from .*falconry/);
   });
 
-  it.each([
-    '--help',
-    'serve --help',
-    'doctor --data checked --port 0',
-    'keygen -o key.json',
-  ])('falconry %s needs none', async (words) => {
-    const args = [COMMAND, ...words.split(' ')];
-    await expect(run(process.execPath, args, { cwd: folder })).resolves.toBeTruthy();
-  });
+  it.each(['--help', 'serve --help', 'doctor --data checked --port 0', 'keygen -o key.json'])(
+    'falconry %s needs none',
+    async (words) => {
+      const args = [COMMAND, ...words.split(' ')];
+      await expect(run(process.execPath, args, { cwd: folder })).resolves.toBeTruthy();
+    },
+  );
 
   it('the library and the client need none', async () => {
     const program = `await import('falconry'); await import('falconry/client'); console.log('both')`;

@@ -3,12 +3,12 @@ import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 import { toTimestamp } from '../../src/middleware/stores/postgres/rows.ts';
-import { STEPS } from '../../src/middleware/stores/postgres/schema.ts';
+import { LAST_OLD_STEP, STEPS } from '../../src/middleware/stores/postgres/schema.ts';
 import { overPostgres } from '../support/postgres.ts';
 
 const PASSWORD = 'hunter2hunter2';
-const TO = STEPS.length;
-const STEP_LIST = STEPS.map(({ about }, i) => ({ step: i + 1, about }));
+const TO = LAST_OLD_STEP + STEPS.length;
+const STEP_LIST = STEPS.map(({ about }, i) => ({ step: LAST_OLD_STEP + i + 1, about }));
 
 describe('options of the store on PostgreSQL', () => {
   it('must be right, and are never shown', () => {
@@ -73,11 +73,40 @@ overPostgres('newest', (server) => {
       { found: null },
     ]);
     const made = await Promise.all([migrate(url, { schema }), migrate(url, { schema })]);
-    expect(made.map(({ steps }) => steps.length).sort()).toEqual([0, TO]);
+    expect(made.map(({ steps }) => steps.length).sort()).toEqual([0, STEPS.length]);
     await store.open();
     expect(await migrate(url, { schema })).toEqual({ from: TO, to: TO, steps: [] });
     await store.close();
     await expect(migrate(`${url}&pooled=1`, { schema })).rejects.toThrow(/not of a pooler/);
+  });
+
+  it.each([1, LAST_OLD_STEP])('refuses tables of step %i, and changes nothing', async (step) => {
+    const { url, query } = server();
+    const schema = await server().newSchema({ empty: true });
+    await query(`CREATE SCHEMA ${schema}`);
+    await query(`CREATE TABLE ${schema}.tasks (id bigint)`);
+    await query(`CREATE TABLE ${schema}.migrations
+      (step integer PRIMARY KEY, oldest_reader integer NOT NULL, at timestamptz DEFAULT now())`);
+    await query(`INSERT INTO ${schema}.migrations (step, oldest_reader)
+      SELECT step, 1 FROM generate_series(1, ${step}) step`);
+    const contents = async () => [
+      await query(`SELECT oid, relname, relfilenode FROM pg_class
+        WHERE relnamespace = '${schema}'::regnamespace ORDER BY oid`),
+      await query(`SELECT xmin::text, * FROM ${schema}.migrations ORDER BY step`),
+    ];
+    const before = await contents();
+    const store = postgresStore({ url, schema, connections: 1 });
+    for (const attempt of [
+      () => store.open(),
+      () => store.ping(),
+      () => migrate(url, { schema }),
+      () => migrate(url, { schema, check: true }),
+      () => migrate(url, { schema, dryRun: true }),
+    ]) {
+      await expect(attempt()).rejects.toMatchObject({ code: 'STORE_OUTDATED' });
+    }
+    await store.close();
+    expect(await contents()).toEqual(before);
   });
 
   it('takes a task through its life, by the clock of the server', async () => {

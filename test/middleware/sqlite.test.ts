@@ -1,12 +1,15 @@
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MIGRATIONS } from '../../src/middleware/stores/sqlite/sqliteSchema.ts';
+import {
+  LAST_OLD_VERSION,
+  SCHEMA_VERSION,
+} from '../../src/middleware/stores/sqlite/sqliteSchema.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import type { Claimed } from './fixtures/claimer.ts';
 import { openSqlite } from './openSqlite.ts';
@@ -90,36 +93,34 @@ describe('the SQLite file', () => {
     await second.close();
   });
 
-  it('brings a file of the first version up to date, and serves what waited in it first', async () => {
+  /** Every file of a folder, with its bytes. */
+  const contents = (of: string) =>
+    readdirSync(of, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => [name, readFileSync(join(of, name), 'hex')]);
+
+  it.each([
+    ['outdated', 1, 'STORE_OUTDATED'],
+    ['outdated', LAST_OLD_VERSION, 'STORE_OUTDATED'],
+    ['newer', SCHEMA_VERSION + 1, 'STORE_NEWER'],
+  ])('refuses a file that is %s (version %i), and changes nothing', (_, version, code) => {
     const db = newFile(path);
-    db.exec(MIGRATIONS[0]!);
-    db.exec('PRAGMA user_version = 1');
-    const names =
-      'id, client_id, kind, state, attempt, failures, losses, count, threads, created_at, ' +
-      'submitted_at, updated_at, expires_ms, submitted, due_ms';
-    for (const id of [5, 6]) {
-      db.exec(`INSERT INTO tasks (${names}) VALUES
-        (${id}, 1, 'aggregate', 'waiting', 0, 0, 0, 1, 1, 'c', 's${id}', 'u', 0, 1, 1)`);
+    db.exec('PRAGMA journal_mode = WAL');
+    db.exec(`BEGIN; CREATE TABLE tasks (id INTEGER); PRAGMA user_version = ${version}; COMMIT`);
+    // As a process leaves them that is killed: the version is in the log only.
+    const killed = join(folder, 'killed');
+    mkdirSync(killed, { mode: 0o700 });
+    for (const name of ['tasks.sqlite', 'tasks.sqlite-wal']) {
+      copyFileSync(join(folder, name), join(killed, name));
     }
     db.close();
-    const store = sqliteTableStore({ path });
-    const fresh = await store.put({ ...task, clientId: 2 });
-    const claim = async () => (await store.claim({ leaseMs: 60_000, threads: 1 })).task?.id;
-    expect([await claim(), await claim(), await claim()]).toEqual([
-      5,
-      6,
-      fresh.ok && fresh.task.id,
-    ]);
-    await store.close();
-  });
-
-  it('refuses the file of a newer version, and leaves it alone', () => {
-    const db = newFile(path);
-    db.exec('PRAGMA user_version = 1000');
-    db.close();
-    expect(() => sqliteTableStore({ path })).toThrow(
-      expect.objectContaining({ code: 'STORE_NEWER' }),
-    );
+    rmSync(`${path}-shm`, { force: true });
+    for (const each of [folder, killed]) {
+      const before = contents(each);
+      const open = () => sqliteTableStore({ path: join(each, 'tasks.sqlite') });
+      expect(open).toThrow(expect.objectContaining({ code }));
+      expect(contents(each)).toEqual(before);
+    }
   });
 
   it('says that the store is busy rather than wait for ever', async () => {
@@ -159,7 +160,7 @@ describe('the SQLite file', () => {
     DatabaseSync.prototype.prepare = prepare;
 
     const questions = Array.from(seen).filter((sql) => sql.includes('FROM tasks'));
-    expect(questions.length).toBe(15);
+    expect(questions.length).toBe(14);
     const db = new DatabaseSync(path);
     for (const sql of questions) {
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();

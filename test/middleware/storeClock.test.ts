@@ -213,32 +213,6 @@ describe('a file', () => {
     expect((await after.sweep({ answerMs: DAY_MS })).expired).toEqual([other.id]);
   });
 
-  it('that an older version wrote by a wrong clock is mended when it is opened', async () => {
-    const machine = new Machine();
-    const before = await open(machine);
-    const { id: waiting } = await add(before);
-    const { id: running } = await add(before, { clientId: 2 });
-    const { id: retried } = await add(before, { clientId: 3 });
-    await before.close();
-    const db = new DatabaseSync(path);
-    db.exec("DELETE FROM last_numbers WHERE name = 'clock'");
-    const set = db.prepare('UPDATE tasks SET due_ms = ?, state = ? WHERE id = ?');
-    set.run(START_MS + DAY_MS, 'waiting', waiting);
-    set.run(START_MS + DAY_MS, 'verifying', running);
-    set.run(machine.wallMs() + 30_000, 'waiting', retried);
-    db.close();
-    const after = await open(machine);
-    expect(await claim(after)).toMatchObject({ id: waiting });
-    expect(await claim(after)).toMatchObject({ id: running, losses: 1 });
-    expect(await claim(after)).toBe(null);
-    pass(30_000);
-    await after.extendAll(
-      [waiting, running].map((id) => ({ id, attempt: 1 })),
-      1000,
-    );
-    expect((await after.get(retried))?.state).toBe('waiting');
-  });
-
   it('is not written more often than once a second for the clock alone', async () => {
     const machine = new Machine();
     const store = await open(machine);

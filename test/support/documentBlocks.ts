@@ -93,7 +93,6 @@ export async function runBlock(source: string, env: NodeJS.ProcessEnv = {}): Pro
 /** What fragments may use without saying where it is from. */
 const FRAGMENT_PREAMBLE = `
 import { createAggregatePool, createVerifyPool } from 'falconry';
-import { verifyWebhook } from 'falconry/client';
 import { answerHealth, type BlobStore, type TaskStore } from 'falconry/middleware';
 import { falconService } from 'falconry/middleware';
 import { Hono } from 'hono';

@@ -1,7 +1,6 @@
 /** The options of the service, for code and for the command line: one row for each. */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import { DEFAULT_TASK_FILE_LIMITS } from '../../wire/taskFile.ts';
-import { webhookUrlFault } from '../webhooks/address.ts';
 import {
   bytes,
   choice,
@@ -11,7 +10,6 @@ import {
   type OptionTable,
   origins,
   path,
-  secret,
   text,
   url,
 } from './optionRows.ts';
@@ -36,10 +34,6 @@ function checkServiceName(name: string): string | null {
   if (TAKEN_NAMES.has(name)) return `must not be ${name}`;
   if (/^[A-Za-z0-9](?:[A-Za-z0-9._~-]{0,62}[A-Za-z0-9])?$/.test(name)) return null;
   return 'must be one path segment of letters and digits';
-}
-
-function checkWebhookSecret(secret: string): string | null {
-  return secret.length >= 16 && secret.length <= 512 ? null : 'must have 16 to 512 characters';
 }
 
 /** Leaves one processor for requests. */
@@ -89,20 +83,6 @@ export const SERVICE_OPTIONS = {
   }),
   signingSalt: choice('salts of the signing endpoint', SALTS, {
     fallback: 'random',
-    group: 'Service',
-  }),
-  webhookUrl: text('address that is told of the end of every task', {
-    placeholder: 'url',
-    fallbackText: 'none',
-    check: (url) => webhookUrlFault(url, true),
-    group: 'Service',
-  }),
-  webhookSecret: secret('the secret that signs what it is told', {
-    check: checkWebhookSecret,
-    group: 'Service',
-  }),
-  webhookAllowPrivate: flag('webhooks may be http, and in private networks', {
-    fallback: false,
     group: 'Service',
   }),
   workers: flag('work on tasks in this process', { fallback: true, group: 'Service' }),

@@ -11,11 +11,8 @@ import { checkKeysSecret, type KeysSecret } from '../signing/keySeal.ts';
 import type { KeyStore } from '../signing/keyStore.ts';
 import type { CareStore, QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
-import { keepsWebhooks, type WebhookStore } from '../stores/port/webhookStore.ts';
 import type { RunnerEvent } from '../tasks/runner.ts';
 import type { TracingApi } from '../tracing.ts';
-import { webhookUrlFault } from '../webhooks/address.ts';
-import type { DeliveryEvent } from '../webhooks/deliveryEvent.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
 
@@ -58,8 +55,6 @@ export type ServiceEvent =
       readonly remote?: string;
     }
   | { readonly type: 'work'; readonly event: RunnerEvent }
-  /** This process has tried to tell a webhook of a task. */
-  | ({ readonly type: 'webhook' } & DeliveryEvent)
   /** Another process changed a task. */
   | { readonly type: 'hint'; readonly state: TaskState }
   /** The housekeeper went through the store. */
@@ -113,11 +108,9 @@ export interface ServiceOptions {
    *
    * It may be a `TaskStore` alone. Then, without `ApiKeyStore`, the option `authenticate` is
    * needed; without `QuotaStore` all clients have the same limits; without `SecretStore` the secret
-   * of signed urls cannot be exchanged; without `WebhookStore` nobody is told of tasks, and
-   * `webhookUrl` throws a TypeError at once; without `CareStore` no client can be erased.
+   * of signed urls cannot be exchanged; without `CareStore` no client can be erased.
    */
-  readonly store?: TaskStore &
-    Partial<ApiKeyStore & QuotaStore & SecretStore & WebhookStore & CareStore>;
+  readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore & CareStore>;
   /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
   /** Stores signing keys; default: files in the data directory. */
@@ -199,17 +192,6 @@ export interface ServiceOptions {
    */
   readonly housekeeping?: boolean;
 
-  /**
-   * Is told of the end of every task of every client, over https; needs `webhookSecret`. It stays
-   * in the store: `falconry webhook operator --remove` removes it. Clients have their own by
-   * `falconry webhook`.
-   */
-  readonly webhookUrl?: string;
-  /** Signs what `webhookUrl` is told; 16 to 512 characters. */
-  readonly webhookSecret?: string;
-  /** Send webhooks over http and to addresses that are not public, too; default false. */
-  readonly webhookAllowPrivate?: boolean;
-
   /** Silence after which a worker loses its task to another; default 10 s. */
   readonly leaseMs?: number;
 
@@ -235,8 +217,6 @@ type Chosen =
   | 'onPortCall'
   | 'tracing'
   | 'publicUrl'
-  | 'webhookUrl'
-  | 'webhookSecret'
   | 'cors'
   | 'minFreeBytes';
 
@@ -322,7 +302,6 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
       '"options.maxBufferedBytes" must be at least twice "options.maxBodyBytes"',
     );
   }
-  checkWebhook(settings);
   const keyless = settings.store !== undefined && !('findApiKey' in settings.store);
   if (keyless && settings.authenticate === undefined) {
     throw new TypeError(
@@ -330,20 +309,6 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     );
   }
   return settings;
-}
-
-/** @throws TypeError, RangeError for options of webhooks that do not go together */
-function checkWebhook(settings: Settings): void {
-  const { webhookUrl, webhookSecret, webhookAllowPrivate, store } = settings;
-  if ((webhookUrl === undefined) !== (webhookSecret === undefined)) {
-    throw new TypeError('"options.webhookUrl" and "options.webhookSecret" need each other');
-  }
-  if (webhookUrl === undefined) return;
-  const fault = webhookUrlFault(webhookUrl, webhookAllowPrivate);
-  if (fault !== null) throw new RangeError(`"options.webhookUrl" ${fault}`);
-  if (store !== undefined && !keepsWebhooks(store)) {
-    throw new TypeError('"options.webhookUrl" is not possible: "options.store" keeps no webhooks');
-  }
 }
 
 /** An option that is an object, with its methods checked. */

@@ -3,12 +3,11 @@ import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/st
 import { TASK_STATES } from '../../wire/taskStates.ts';
 import type { CareStore, QuotaStore } from '../stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
-import { OPERATOR, type WebhookStore } from '../stores/port/webhookStore.ts';
 import { matches } from './matches.ts';
 import { type DeclareTest, HOUR_MS, type StoreWorld } from './storeWorld.ts';
 
 /** What else the store keeps of a client is erased with it. */
-type CaringStore = TaskStore & CareStore & Partial<ApiKeyStore & QuotaStore & WebhookStore>;
+type CaringStore = TaskStore & CareStore & Partial<ApiKeyStore & QuotaStore>;
 type CareTest = DeclareTest<CaringStore>;
 
 const NOTHING = { tasks: 0, unfinished: 0, files: 0, bytes: 0, apiKeys: 0, answers: 0 };
@@ -128,21 +127,15 @@ function forgettingContract(test: CareTest): void {
     ok((await w.store.clientNamed('somebody')) > named);
   });
 
-  test('forgets quota and webhook of a client, where the store keeps them', async (w) => {
+  test('forgets the quota of a client, where the store keeps them', async (w) => {
     for (const clientId of [1, 2]) {
       await w.store.setQuota?.(clientId, { openTasks: 5 });
-      const url = `https://${clientId}.example/`;
-      await w.store.putWebhook?.({ owner: clientId, url, secret: 'a secret of the webhook' });
     }
-    const operator = { owner: OPERATOR, url: 'https://o.example/', secret: 'that of the operator' };
-    await w.store.putWebhook?.(operator);
     const { id } = await w.addIn('completed');
     await w.store.removeEnded(1, [id]);
     strictEqual(await w.store.forget(1), true);
     strictEqual((await w.other.quota?.(1)) ?? null, null);
     if (w.other.quota) notStrictEqual(await w.other.quota(2), null);
-    const owners = (await w.other.listWebhooks?.())?.map(({ owner }) => owner);
-    deepStrictEqual(owners ?? [OPERATOR, 2], [OPERATOR, 2]);
   });
 
   test('erases many tasks, in as many parts as it likes', async (w) => {

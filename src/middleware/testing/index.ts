@@ -24,6 +24,5 @@ export {
   secretStoreContract,
   storeContract,
   taskStoreContract,
-  webhookStoreContract,
 } from './storeContract.ts';
 export type { OpenedStore, OpenStore } from './storeWorld.ts';

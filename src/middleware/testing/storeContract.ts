@@ -9,7 +9,6 @@ import type {
   SecretStore,
 } from '../stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
-import type { WebhookStore } from '../stores/port/webhookStore.ts';
 import { careContract } from './careContract.ts';
 import { clientContract } from './clientContract.ts';
 import { keyContract } from './keyContract.ts';
@@ -19,7 +18,6 @@ import { quotaContract } from './quotaContract.ts';
 import type { TestRunner } from './runner.ts';
 import { secretContract } from './secretContract.ts';
 import { type DeclareTest, type OpenStore, testsOn } from './storeWorld.ts';
-import { webhookContract } from './webhookContract.ts';
 
 /**
  * The whole suite, for a store that does what the service's own stores do.
@@ -30,13 +28,12 @@ import { webhookContract } from './webhookContract.ts';
 export function storeContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<TaskStore & ApiKeyStore & OperatorStore & WebhookStore>,
+  open: OpenStore<TaskStore & ApiKeyStore & OperatorStore>,
 ): void {
   taskStoreContract(runner, name, open);
   apiKeyStoreContract(runner, name, open);
   quotaStoreContract(runner, name, open);
   secretStoreContract(runner, name, open);
-  webhookStoreContract(runner, name, open);
   careStoreContract(runner, name, open);
   operatorStoreContract(runner, name, open);
 }
@@ -90,23 +87,14 @@ export function secretStoreContract(
   suite(runner, `${name}: the contract of a store of secrets`, open, secretContract);
 }
 
-/** The port `WebhookStore`, on a store of tasks. */
-export function webhookStoreContract(
-  runner: TestRunner,
-  name: string,
-  open: OpenStore<TaskStore & WebhookStore>,
-): void {
-  suite(runner, `${name}: the contract of a store of webhooks`, open, webhookContract);
-}
-
 /**
- * The port `CareStore`, on a store of tasks: erasures, and what a sweep would do. API keys, quotas
- * and webhooks take part where the store has them.
+ * The port `CareStore`, on a store of tasks: erasures, and what a sweep would do. API keys and
+ * quotas take part where the store has them.
  */
 export function careStoreContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<TaskStore & CareStore & Partial<ApiKeyStore & QuotaStore & WebhookStore>>,
+  open: OpenStore<TaskStore & CareStore & Partial<ApiKeyStore & QuotaStore>>,
 ): void {
   suite(runner, `${name}: the contract of a store that erases clients`, open, careContract);
 }

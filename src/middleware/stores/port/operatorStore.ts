@@ -136,8 +136,8 @@ export interface CareStore {
   /** Removes those of the tasks that are final and this client's. @returns how many there were */
   removeEnded(clientId: number, ids: readonly number[]): Promise<number>;
   /**
-   * Forgets the name, the Idempotency-Keys and the counters of a client, and its quota and webhook,
-   * where the store keeps those. The name is free for a new client. May be called again.
+   * Forgets the name, the Idempotency-Keys and the counters of a client, and its quota, where the
+   * store keeps any. The name is free for a new client. May be called again.
    *
    * @returns false while it has tasks or API keys, which then stay as they are
    */

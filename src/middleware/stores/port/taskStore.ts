@@ -215,7 +215,7 @@ export interface QueueDepth {
  *
  * The rest is optional. Without `ApiKeyStore` the service needs `authenticate`; without
  * `QuotaStore` every client has the limits of the service; without `SecretStore` the secret of
- * signed urls cannot be exchanged; without `WebhookStore` nobody is told of tasks; without
+ * signed urls cannot be exchanged; without
  * `CareStore` no client can be erased. Each has a suite in `falconry/testing`. The commands of
  * `falconry` that work on a store (`keys`, `queue`, `quota`, `erase` and others) know SQLite and
  * PostgreSQL alone: in a store of a host's own, its program does what they do.
@@ -350,7 +350,8 @@ export interface TaskStore {
   /**
    * Connects and checks the version of the schema; called once, before any other verb.
    *
-   * @throws CodedError `STORE_NEWER`, `STORE_OLDER` (see `falconry migrate`), `STORE_UNAVAILABLE`
+   * @throws CodedError `STORE_NEWER`, `STORE_OLDER` (see `falconry migrate`), `STORE_OUTDATED`,
+   *   `STORE_UNAVAILABLE`
    */
   open(): Promise<void>;
   /** @throws CodedError `STORE_UNAVAILABLE` unless the store answers within a second */

@@ -7,7 +7,7 @@ import { CodedError } from '../../../shared/errors.ts';
 import type { Address } from './address.ts';
 import { isBroken, isTransient, sqlState, storeFault } from './faults.ts';
 import { toTimestamp } from './rows.ts';
-import { STEPS } from './schema.ts';
+import { LAST_OLD_STEP, STEPS } from './schema.ts';
 
 /** SQL with a name that no other statement of the store has. */
 export interface Statement {
@@ -94,7 +94,7 @@ export class Database {
   /**
    * Connects, and compares the steps that the schema has taken with ours.
    *
-   * @throws CodedError `STORE_OLDER`, `STORE_NEWER`, `STORE_UNAVAILABLE`
+   * @throws CodedError `STORE_OLDER`, `STORE_OUTDATED`, `STORE_NEWER`, `STORE_UNAVAILABLE`
    */
   async checkVersion(): Promise<void> {
     const text = `SELECT max(step) AS step, max(oldest_reader) AS reader
@@ -107,8 +107,10 @@ export class Database {
       if (!/^(42P01|3F000)$/.test(sqlState(error) ?? '')) throw storeFault(error);
     }
     const { step, reader } = known ?? { step: null, reader: null };
-    if (step === null || step < STEPS.length) throw new CodedError('STORE_OLDER');
-    if (reader! > STEPS.length) throw new CodedError('STORE_NEWER');
+    const ours = LAST_OLD_STEP + STEPS.length;
+    if (step !== null && step <= LAST_OLD_STEP) throw new CodedError('STORE_OUTDATED');
+    if (step === null || step < ours) throw new CodedError('STORE_OLDER');
+    if (reader! > ours) throw new CodedError('STORE_NEWER');
   }
 
   /**

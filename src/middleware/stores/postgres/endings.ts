@@ -1,5 +1,4 @@
 /** The end of a task, in SQL: its row, and the counters of its client. */
-import { OPERATOR } from '../port/webhookStore.ts';
 import type { Statement } from './database.ts';
 import { newsColumns, type TaskRow, taskColumns } from './rows.ts';
 
@@ -43,55 +42,24 @@ export interface Outcome {
   readonly resultBytes?: string;
 }
 
-export interface Ending {
-  /** Ends nothing if there is a webhook. */
-  readonly silent: Statement;
-  /** Queues for webhooks as well; `quiet` says that there is none. */
-  readonly telling: Statement;
-}
-
 /**
- * The statements that end the task `$1` for its worker; a row of its news.
+ * The statement that ends the task `$1` for its worker; a row of its news.
  *
- * The file of a running task is not changed any more, so it can be read from the row as it was
+ * The file of a running task does not change any more, so it can be read from the row as it was
  * found, without a lock of its own.
  */
-export function ending(s: string, outcome: Outcome): Ending {
-  const { name, where, set, resultBytes = '0' } = outcome;
-  const end = (also: string) => `
-    done AS (
+export function ending(s: string, { name, where, set, resultBytes = '0' }: Outcome): Statement {
+  return {
+    name,
+    text: `
+    WITH done AS (
       UPDATE ${s}.tasks t SET ${END(s)}, ${set} FROM ${s}.tasks found
-      WHERE t.id = $1 AND found.id = $1 AND ${where} ${also}
-      RETURNING ${newsColumns('t')}, t.count, t.submitted_at, t.finished_at, t.error,
-        coalesce(found.input_bytes, 0) AS old_bytes),
+      WHERE t.id = $1 AND found.id = $1 AND ${where}
+      RETURNING ${newsColumns('t')}, coalesce(found.input_bytes, 0) AS old_bytes),
     counted AS (
       UPDATE ${s}.clients c SET open_tasks = c.open_tasks - 1,
         stored_bytes = c.stored_bytes - done.old_bytes + ${resultBytes}
-      FROM done WHERE c.id = done.client_id)`;
-  const none = `NOT EXISTS (SELECT FROM ${s}.webhooks WHERE disabled_at IS NULL)`;
-  return {
-    silent: {
-      name,
-      text: `WITH ${end(`AND ${none}`)} SELECT ${newsColumns('done')} FROM done`,
-    },
-    telling: {
-      name: `${name}, telling`,
-      text: `WITH ${end('')}, told AS (${deliveries(s)})
-        SELECT ${newsColumns('done')}, ${none} AS quiet FROM done`,
-    },
+      FROM done WHERE c.id = done.client_id)
+    SELECT ${newsColumns('done')} FROM done`,
   };
 }
-
-/**
- * Queues the task in `done` for the webhooks that are to hear of it (webhookStore.ts). The code of
- * its error is read as text: functions on json refuse U+0000 anywhere in it, and quotes within
- * strings are escaped.
- */
-const deliveries = (s: string) => `
-  INSERT INTO ${s}.deliveries
-    (owner, task_id, client_id, state, count, submitted_at, finished_at, error_code, due_ms)
-  SELECT w.owner, t.id, t.client_id, t.state, t.count, t.submitted_at, t.finished_at,
-    substring(t.error::text FROM '"code": *"([A-Z_]+)"'), ${s}.now_ms()
-  FROM done t JOIN ${s}.webhooks w ON w.owner IN (${OPERATOR}, t.client_id)
-  WHERE t.state IN ('completed', 'failed') AND w.disabled_at IS NULL
-  ON CONFLICT DO NOTHING`;

@@ -10,7 +10,6 @@
  */
 import type { OperatorStore } from '../port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../port/taskStore.ts';
-import type { WebhookStore } from '../port/webhookStore.ts';
 import { createStore, type PostgresOptions } from './store.ts';
 
 export { type MigrateOptions, type Migration, migrate } from './migrate.ts';
@@ -21,8 +20,6 @@ export type { PostgresOptions };
  *   for {@link migrate}
  * @throws TypeError, RangeError for wrong options
  */
-export function postgresStore(
-  options: PostgresOptions,
-): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+export function postgresStore(options: PostgresOptions): TaskStore & ApiKeyStore & OperatorStore {
   return createStore(options);
 }

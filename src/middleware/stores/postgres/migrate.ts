@@ -7,19 +7,19 @@ import pg from 'pg';
 import { CodedError } from '../../../shared/errors.ts';
 import { readAddress, readSchema } from './address.ts';
 import { sqlState, storeFault } from './faults.ts';
-import { advisoryKey, STEPS, type Step } from './schema.ts';
+import { advisoryKey, LAST_OLD_STEP, STEPS, type Step } from './schema.ts';
 
 export interface MigrateOptions {
   /** Where the tables are; default `falconry`. */
   readonly schema?: string;
   /** Only look. */
   readonly check?: boolean;
-  /** Take the steps, but roll them back; steps outside of a transaction are not tried. */
+  /** Take the steps, but roll them back. */
   readonly dryRun?: boolean;
 }
 
 export interface Migration {
-  /** The last step that the database had taken, 0 for an empty one. */
+  /** The last step that the database had taken; 0 if it had taken none. */
   readonly from: number;
   /** The last step of this version. */
   readonly to: number;
@@ -37,8 +37,9 @@ const STEP_MS = 3_600_000;
  * pooler.
  *
  * @throws TypeError for an address that is none
- * @throws CodedError `STORE_NEWER` if a newer version of falconry has made steps that this one
- *   cannot work with, `STORE_UNAVAILABLE` if the server does not answer, or a lock is not free
+ * @throws CodedError `STORE_OUTDATED` if the tables were made before falconry 0.1.0, `STORE_NEWER`
+ *   if a newer version has taken steps that this one cannot work with, `STORE_UNAVAILABLE` if the
+ *   server does not answer, or if a lock does not become free
  */
 export async function migrate(url: string, options: MigrateOptions = {}): Promise<Migration> {
   return migrateBy(STEPS, url, options);
@@ -60,11 +61,16 @@ export async function migrateBy(
     await client.query(`SET statement_timeout = 0`);
     if (!check) await takeTurn(client, s);
     const { step: from, reader } = await version(client, s);
-    if (reader > all.length) throw new CodedError('STORE_NEWER');
-    const missing = all.slice(from).map((step, i) => ({ step, number: from + i + 1 }));
+    const to = LAST_OLD_STEP + all.length;
+    if (reader > to) throw new CodedError('STORE_NEWER');
+    if (from > 0 && from <= LAST_OLD_STEP) throw new CodedError('STORE_OUTDATED');
+    const taken = Math.max(from, LAST_OLD_STEP);
+    const missing = all
+      .slice(taken - LAST_OLD_STEP)
+      .map((step, i) => ({ step, number: taken + i + 1 }));
     if (!check && missing.length > 0) await take(client, s, missing, dryRun);
     const steps = missing.map(({ step, number }) => ({ step: number, about: step.about }));
-    return { from, to: all.length, steps };
+    return { from, to, steps };
   } catch (error) {
     throw storeFault(error);
   } finally {
@@ -107,15 +113,13 @@ async function take(
   if (dryRun) await client.query('BEGIN');
   await makeRoom(client, s);
   for (const { step, number } of missing) {
-    if (dryRun && step.outside) continue;
-    const inside = !dryRun && !step.outside;
-    if (inside) await client.query('BEGIN');
+    if (!dryRun) await client.query('BEGIN');
     for (const statement of step.statements(s)) await client.query(statement);
     await client.query(`INSERT INTO ${s}.migrations (step, oldest_reader) VALUES ($1, $2)`, [
       number,
       step.oldestReader,
     ]);
-    if (inside) await client.query('COMMIT');
+    if (!dryRun) await client.query('COMMIT');
   }
   if (dryRun) await client.query('ROLLBACK');
 }

@@ -132,10 +132,6 @@ function erasure(s: string) {
             AND NOT EXISTS (SELECT 1 FROM ${s}.api_keys WHERE client_id = $1) AS free),
         answers AS (
           DELETE FROM ${s}.answers USING free WHERE client_id = $1 AND free),
-        webhook AS (
-          DELETE FROM ${s}.webhooks USING free WHERE owner = $1 AND free),
-        deliveries AS (
-          DELETE FROM ${s}.deliveries USING free WHERE client_id = $1 AND free),
         quota AS (
           DELETE FROM ${s}.quotas USING free WHERE client_id = $1 AND free),
         client AS (

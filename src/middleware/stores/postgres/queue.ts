@@ -4,7 +4,7 @@
  */
 import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
 import type { Statement } from './database.ts';
-import { type Ending, ending, RUNNING } from './endings.ts';
+import { ending, RUNNING } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type NewsRow, newsColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
 import { advisoryKey } from './schema.ts';
@@ -30,7 +30,6 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
   const claims = new Claims(ledger, options);
   const held = async (statement: Statement, values: readonly unknown[]) =>
     (await ledger.change<NewsRow>(statement, values)).length === 1;
-  const end = ender(ledger);
 
   return {
     claim: (claim) => claims.claim(claim),
@@ -54,30 +53,15 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
     },
     async finish(id, attempt, { blob, format, aggregateBytes }) {
       const { key, bytes, tag = null } = blob;
-      return end(sql.finish, [id, attempt, key, bytes, tag, format, aggregateBytes]);
+      return held(sql.finish, [id, attempt, key, bytes, tag, format, aggregateBytes]);
     },
     fail: (id, attempt, error, retry) =>
       retry
         ? held(sql.retry, [id, attempt, retry.delayMs, retry.blameless ? 0 : 1])
-        : end(sql.fail, [id, attempt, JSON.stringify(error)]),
+        : held(sql.fail, [id, attempt, JSON.stringify(error)]),
     release: (id, attempt) => held(sql.release, [id, attempt]),
     setAside: (id, attempt, error) => held(sql.setAside, [id, attempt, JSON.stringify(error)]),
     putBack: (id) => held(sql.putBack, [id]),
-  };
-}
-
-/**
- * Ends tasks in silence as long as there is no webhook. What was thought of before a statement does
- * not matter: each looks by itself, in the one snapshot that it has of all tables.
- */
-function ender(ledger: Ledger) {
-  let quiet = true;
-  return async ({ silent, telling }: Ending, values: readonly unknown[]): Promise<boolean> => {
-    if (quiet && (await ledger.change(silent, values)).length === 1) return true;
-    type Row = NewsRow & { readonly quiet: boolean };
-    const [row] = await ledger.change<Row>(telling, values);
-    quiet = row?.quiet ?? quiet;
-    return row !== undefined;
   };
 }
 

@@ -1,7 +1,7 @@
 /**
- * The tables in PostgreSQL, as steps that each database takes once (migrate.ts). A released step is
- * never edited: a change is a new step. A step only adds; what it makes superfluous is removed by a
- * step of a later release, so that the release before can go on beside it.
+ * The tables in PostgreSQL. Each database takes the steps that it lacks by `falconry migrate`
+ * (migrate.ts). A released step is never edited: a change is a new step. A step only adds; a later
+ * release removes what is no longer needed, so that the release before can keep running beside it.
  */
 
 export interface Step {
@@ -11,11 +11,6 @@ export interface Step {
   statements(s: string): readonly string[];
   /** The first step whose release can still work with the database after this one. */
   readonly oldestReader: number;
-  /**
-   * For CREATE INDEX CONCURRENTLY: each statement by itself, outside of a transaction. After a
-   * crash the whole step is taken again.
-   */
-  readonly outside?: true;
 }
 
 /** Second 0 of task ids: 2025-01-01, as in the other stores. */
@@ -23,53 +18,17 @@ const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
 /** As many ids fit into a second; 4096 in a millisecond, as in the other stores. */
 const IDS_PER_SECOND = 4_096_000;
 
+/** Databases made before falconry 0.1.0 have taken steps up to this one; they are refused. */
+export const LAST_OLD_STEP = 3;
+
+/** The steps, of which the first is number `LAST_OLD_STEP + 1`. */
 export const STEPS: readonly Step[] = [
   {
-    about: 'tasks and their queue, clients, Idempotency-Keys, API keys, secrets',
-    oldestReader: 1,
+    about: 'tasks and their queue, clients, quotas, Idempotency-Keys, API keys, secrets',
+    oldestReader: LAST_OLD_STEP + 1,
     statements: (s) => [functions(s), tasks(s), others(s), indexes(s)],
   },
-  {
-    about: 'expiry and last use of API keys, quotas of clients, rotated secrets',
-    oldestReader: 1,
-    statements: (s) => [tenants(s)],
-  },
-  {
-    about: 'webhooks, and the ends of tasks that are to be sent to them',
-    oldestReader: 1,
-    statements: (s) => [webhooks(s)],
-  },
 ];
-
-const webhooks = (s: string) => `
-  CREATE TABLE ${s}.webhooks (
-    owner         bigint      PRIMARY KEY,
-    url           text        NOT NULL,
-    secret        text        NOT NULL,
-    created_at    timestamptz NOT NULL,
-    failing_since timestamptz,
-    failing_ms    bigint,
-    disabled_at   timestamptz,
-    last_error    text,
-    paused_ms     bigint      NOT NULL DEFAULT 0,
-    dropped       bigint      NOT NULL DEFAULT 0
-  );
-
-  CREATE TABLE ${s}.deliveries (
-    owner        bigint      NOT NULL,
-    task_id      bigint      NOT NULL,
-    client_id    bigint      NOT NULL,
-    state        text        NOT NULL,
-    count        integer     NOT NULL,
-    submitted_at timestamptz NOT NULL,
-    finished_at  timestamptz NOT NULL,
-    error_code   text,
-    attempt      integer     NOT NULL DEFAULT 0,
-    due_ms       bigint      NOT NULL,
-    PRIMARY KEY (owner, task_id)
-  );
-  CREATE INDEX deliveries_due ON ${s}.deliveries (due_ms);
-`;
 
 /** The number that `new_task_id` takes, of the row that {@link numbers} is. */
 const taken = (s: string) => `CASE
@@ -183,12 +142,28 @@ const others = (s: string) => `
     sha256     text        PRIMARY KEY,
     name       text        NOT NULL,
     client_id  bigint      NOT NULL,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    expires_ms bigint,
+    used_ms    bigint
+  );
+
+  CREATE TABLE ${s}.quotas (
+    client_id           bigint PRIMARY KEY,
+    open_tasks          bigint,
+    stored_bytes        bigint,
+    requests_per_second bigint
   );
 
   CREATE TABLE ${s}.secrets (
     name  text  PRIMARY KEY,
     value bytea NOT NULL
+  );
+
+  CREATE TABLE ${s}.retired_secrets (
+    name       text   NOT NULL,
+    value      bytea  NOT NULL,
+    retired_ms bigint NOT NULL,
+    PRIMARY KEY (name, value)
   );
 `;
 
@@ -208,22 +183,4 @@ const indexes = (s: string) => `
   CREATE INDEX tasks_finished ON ${s}.tasks (finished_ms) WHERE finished_ms IS NOT NULL;
   CREATE INDEX tasks_input ON ${s}.tasks (input_key) WHERE input_key IS NOT NULL;
   CREATE INDEX answers_created ON ${s}.answers (created_ms);
-`;
-
-const tenants = (s: string) => `
-  ALTER TABLE ${s}.api_keys ADD COLUMN expires_ms bigint, ADD COLUMN used_ms bigint;
-
-  CREATE TABLE ${s}.quotas (
-    client_id           bigint PRIMARY KEY,
-    open_tasks          bigint,
-    stored_bytes        bigint,
-    requests_per_second bigint
-  );
-
-  CREATE TABLE ${s}.retired_secrets (
-    name       text   NOT NULL,
-    value      bytea  NOT NULL,
-    retired_ms bigint NOT NULL,
-    PRIMARY KEY (name, value)
-  );
 `;

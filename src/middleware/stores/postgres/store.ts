@@ -8,7 +8,6 @@
  *   reads.ts         questions
  *   upkeep.ts        the sweep
  *   operator.ts      the verbs of the operator
- *   webhooks.ts      webhooks, and what is to be sent to them
  *   clients.ts       API keys, numbers of clients, secrets
  *   quotas.ts        the quotas of clients
  *   ledger.ts        the news of changed tasks; hints.ts: to other processes
@@ -17,7 +16,6 @@
  */
 import type { OperatorStore } from '../port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../port/taskStore.ts';
-import type { WebhookStore } from '../port/webhookStore.ts';
 import { readAddress, readSchema } from './address.ts';
 import { answers } from './answers.ts';
 import { clients } from './clients.ts';
@@ -30,7 +28,6 @@ import { quotas } from './quotas.ts';
 import { reads } from './reads.ts';
 import { submissions } from './submissions.ts';
 import { sweeper } from './upkeep.ts';
-import { webhooks } from './webhooks.ts';
 
 export interface PostgresOptions {
   /**
@@ -61,7 +58,7 @@ const NAMES: readonly string[] = ['url', 'directUrl', 'schema', 'connections'];
 export function createStore(
   options: PostgresOptions,
   { nowMs, lookEveryMs = 1000, near = true }: PostgresInternals = {},
-): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+): TaskStore & ApiKeyStore & OperatorStore {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new TypeError(`"${unknown}" is not an option`);
   const { connections = 10 } = options;
@@ -84,7 +81,6 @@ export function createStore(
     ...clients(database),
     ...quotas(database),
     ...operator(ledger),
-    ...webhooks(database),
     sweep: sweeper(ledger),
     watch: (listener) => ledger.watch(listener),
     open: () => database.checkVersion(),

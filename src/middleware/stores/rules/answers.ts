@@ -1,7 +1,6 @@
 /** Who holds an Idempotency-Key, and the task that was made under it. */
 import type { Task } from '../port/task.ts';
 import type { AnswerHold, BeginAnswer, PutOptions, TaskStore } from '../port/taskStore.ts';
-import { FARTHEST_DUE_MS } from '../sqlite/clock.ts';
 import { hasEnded, ownHolder } from '../sqlite/holder.ts';
 import type { Ledger } from './ledger.ts';
 import type { AnswerRow, Table } from './table.ts';
@@ -20,8 +19,7 @@ export function answers(ledger: Ledger): Answers {
           return { kind: 'replay', task: task ? ledger.told(task) : null };
         }
         const leftMs = row ? row.heldUntilMs - nowMs() : 0;
-        const running = leftMs > 0 && leftMs <= FARTHEST_DUE_MS;
-        if (running && !(row?.holder && hasEnded(row.holder))) {
+        if (row && leftMs > 0 && !hasEnded(row.holder)) {
           return { kind: 'running', retryMs: leftMs };
         }
         const token = crypto.randomUUID();

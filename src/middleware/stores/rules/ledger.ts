@@ -5,8 +5,7 @@
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
 import type { TaskNews } from '../port/taskStore.ts';
-import { type Clocks, FARTHEST_DUE_MS, StoreClock } from '../sqlite/clock.ts';
-import { queueDeliveries } from './deliveries.ts';
+import { type Clocks, StoreClock } from '../sqlite/clock.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 
 /**
@@ -70,15 +69,6 @@ export class Ledger {
     return () => void this.#listeners.delete(own);
   }
 
-  /** Lets go what an older version, which followed a clock that was wrong, made wait too long. */
-  async mend(): Promise<void> {
-    const farOff = () => this.table.dueAfter(this.nowMs() + FARTHEST_DUE_MS);
-    if (farOff().length === 0) return;
-    await this.write(() => {
-      for (const row of farOff()) this.table.update(row.id, { dueMs: this.nowMs() });
-    });
-  }
-
   async close(): Promise<void> {
     await this.table.close();
     this.#listeners.clear();
@@ -125,7 +115,6 @@ export class Ledger {
     const times = { updatedAt: at, finishedAt: at, finishedMs: this.nowMs() };
     const cleared = { dueMs: null, input: null, quarantined: false };
     const after = this.change(row, { state, ...times, ...cleared, ...extra });
-    queueDeliveries(this.table, this.told(after), this.nowMs());
     return { task: this.told(after), blobs: row.input ? [row.input.key] : [] };
   }
 

@@ -8,7 +8,6 @@ import type { UnfinishedState } from '../../../wire/taskStates.ts';
 import type { Ageing, ClientQuota, Holdings, UnfinishedQuery } from '../port/operatorStore.ts';
 import type { ListedTask, Task } from '../port/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
-import type { Delivery, Webhook } from '../port/webhookStore.ts';
 
 /**
  * A task with the fields that only the store needs. Times whose names end in `Ms` are of the
@@ -39,8 +38,8 @@ export interface AnswerRow {
   readonly heldUntilMs: number;
   readonly createdMs: number;
   readonly taskId: number | null;
-  /** The process of the first request (holder.ts); null if it is not known. */
-  readonly holder: string | null;
+  /** The process of the first request (holder.ts). */
+  readonly holder: string;
 }
 
 /** An API key with its times by the store's clock. */
@@ -53,19 +52,6 @@ export interface ApiKeyRow extends Omit<ApiKeyRecord, 'expiresAt' | 'expired' | 
 export interface RetiredRow {
   readonly value: Uint8Array;
   readonly retiredMs: number;
-}
-
-export interface WebhookRow extends Omit<Webhook, 'waiting'> {
-  readonly secret: string;
-  /** `failingSince` by the clock of the store. */
-  readonly failingMs: number | null;
-  /** Nothing is claimed before. */
-  readonly pausedMs: number;
-}
-
-export interface DeliveryRow extends Delivery {
-  /** The earliest time of the next claim; while claimed, the end of the lease. */
-  readonly dueMs: number;
 }
 
 /**
@@ -118,8 +104,6 @@ export interface Table {
   endedLeases(nowMs: number): TaskRow[];
   /** Smallest `dueMs` of running rows and of waiting ones that may be claimed, or null. */
   earliestDueMs(): number | null;
-  /** Rows with a `dueMs` after then. */
-  dueAfter(ms: number): TaskRow[];
   /** Rows in created or uploaded with `expiresMs` at or before now. */
   overdue(nowMs: number, limit: number): TaskRow[];
   /** Final rows that were finished at or before then. */
@@ -133,29 +117,10 @@ export interface Table {
   deleteAnswer(clientId: number, key: string): void;
   deleteAnswersBefore(createdMs: number): void;
 
-  webhooks(): WebhookRow[];
-  webhook(owner: number): WebhookRow | undefined;
-  /** Adds or replaces. */
-  putWebhook(row: WebhookRow): void;
-  /** With its deliveries. */
-  deleteWebhook(owner: number): boolean;
-  delivery(owner: number, taskId: number): DeliveryRow | undefined;
-  /** The delivery that was due first, of a webhook that is neither paused nor disabled. */
-  dueDelivery(nowMs: number): DeliveryRow | undefined;
-  /** Adds or replaces. */
-  putDelivery(row: DeliveryRow): void;
-  deleteDelivery(owner: number, taskId: number): void;
-  /** All of a webhook. @returns how many */
-  deleteDeliveries(owner: number): number;
-  deliveryCount(owner: number): number;
-
   /** @returns the number of the client with this name */
   clientNamed(name: string): number | undefined;
   putClientName(name: string, clientId: number): void;
-  /**
-   * Removes the client's name, turn, answers and webhook, and what waits to be told of it; it has
-   * no rows.
-   */
+  /** Removes the client's name, turn and answers; it has no rows. */
   forgetClient(clientId: number): void;
 
   /**

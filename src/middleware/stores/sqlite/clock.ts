@@ -16,12 +16,6 @@ export interface Clocks {
   readonly wallMs: () => number;
 }
 
-/**
- * No lease and no delay of a retry is longer (the option allows leases of ten minutes). What is due
- * later than that was written by a clock that was wrong.
- */
-export const FARTHEST_DUE_MS = 3_600_000;
-
 /** The kept time is at most this much behind, as long as there are writes. */
 const KEEP_EVERY_MS = 1000;
 

@@ -12,24 +12,21 @@ import type {
 } from '../port/operatorStore.ts';
 import { isRunning, type ListedTask } from '../port/task.ts';
 import type { ApiKeyStore, ClientUsage, ListQuery, TaskStore } from '../port/taskStore.ts';
-import type { WebhookStore } from '../port/webhookStore.ts';
 import {
   type AnswerRow,
   type ApiKeyRow,
-  type DeliveryRow,
   noTasks,
   type RetiredRow,
   type Table,
   type TaskChanges,
   type TaskRow,
-  type WebhookRow,
 } from '../rules/table.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 
 /** @returns a store that loses everything when the process ends */
 export function memoryStore(
   options: TableStoreOptions = {},
-): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+): TaskStore & ApiKeyStore & OperatorStore {
   return tableStore(new MemoryTable(), options);
 }
 
@@ -42,8 +39,6 @@ class MemoryTable implements Table {
   readonly #retired = new Map<string, readonly RetiredRow[]>();
   readonly #clients = new Map<string, number>();
   readonly #lastNumbers = new Map<string, number>();
-  readonly #webhooks = new Map<string, WebhookRow>();
-  readonly #deliveries = new Map<string, DeliveryRow>();
   /** Steps that undo the current transaction, in the order in which it was done. */
   #undo: (() => void)[] = [];
 
@@ -195,10 +190,6 @@ class MemoryTable implements Table {
     return this.#tasks.open().filter((row) => isRunning(row.state) && row.dueMs! <= nowMs);
   }
 
-  dueAfter(ms: number): TaskRow[] {
-    return this.#tasks.open().filter(({ dueMs }) => dueMs !== null && dueMs > ms);
-  }
-
   earliestDueMs(): number | null {
     const due = this.#tasks.open().flatMap((row) => row.dueMs ?? []);
     return due.length === 0 ? null : Math.min(...due);
@@ -277,55 +268,6 @@ class MemoryTable implements Table {
     this.#set(this.#quotas, String(clientId), quota);
   }
 
-  webhooks(): WebhookRow[] {
-    return Array.from(this.#webhooks.values()).sort((a, b) => a.owner - b.owner);
-  }
-
-  webhook(owner: number): WebhookRow | undefined {
-    return this.#webhooks.get(String(owner));
-  }
-
-  putWebhook(row: WebhookRow): void {
-    this.#set(this.#webhooks, String(row.owner), row);
-  }
-
-  deleteWebhook(owner: number): boolean {
-    const known = this.#webhooks.has(String(owner));
-    this.deleteDeliveries(owner);
-    this.#set(this.#webhooks, String(owner), undefined);
-    return known;
-  }
-
-  delivery(owner: number, taskId: number): DeliveryRow | undefined {
-    return this.#deliveries.get(`${owner} ${taskId}`);
-  }
-
-  dueDelivery(nowMs: number): DeliveryRow | undefined {
-    const due = Array.from(this.#deliveries.values()).filter(({ owner, dueMs }) => {
-      const { disabledAt, pausedMs } = this.webhook(owner)!;
-      return dueMs <= nowMs && disabledAt === null && pausedMs <= nowMs;
-    });
-    return due.sort((a, b) => a.dueMs - b.dueMs || a.taskId - b.taskId || a.owner - b.owner)[0];
-  }
-
-  putDelivery(row: DeliveryRow): void {
-    this.#set(this.#deliveries, `${row.owner} ${row.taskId}`, row);
-  }
-
-  deleteDelivery(owner: number, taskId: number): void {
-    this.#set(this.#deliveries, `${owner} ${taskId}`, undefined);
-  }
-
-  deleteDeliveries(owner: number): number {
-    const rows = Array.from(this.#deliveries.values()).filter((row) => row.owner === owner);
-    for (const { taskId } of rows) this.deleteDelivery(owner, taskId);
-    return rows.length;
-  }
-
-  deliveryCount(owner: number): number {
-    return Array.from(this.#deliveries.values()).filter((row) => row.owner === owner).length;
-  }
-
   clientNamed(name: string): number | undefined {
     return this.#clients.get(name);
   }
@@ -342,11 +284,7 @@ class MemoryTable implements Table {
       if (name.startsWith(`${clientId} `)) this.#set(this.#answers, name, undefined);
     }
     this.#set(this.#lastNumbers, `turn of ${clientId}`, undefined);
-    this.deleteWebhook(clientId);
     this.putQuota(clientId, undefined);
-    for (const [name, row] of this.#deliveries) {
-      if (row.clientId === clientId) this.#set(this.#deliveries, name, undefined);
-    }
   }
 
   apiKeys(): ApiKeyRow[] {

@@ -14,7 +14,6 @@ import { type HostThread, startThread, workerBeside } from '../../../shared/thre
 import { noWorker } from '../../noWorker.ts';
 import type { OperatorStore } from '../port/operatorStore.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from '../port/taskStore.ts';
-import type { WebhookStore } from '../port/webhookStore.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';
 import {
   type Call,
@@ -33,9 +32,7 @@ export interface SqliteOptions extends StoreSettings {
 }
 
 /** @returns a store in the file; the thread starts, and the file is opened, with the first verb */
-export function sqliteStore(
-  options: SqliteOptions,
-): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore & OperatorStore {
   const thread = new StoreThread(options);
   const verbs = Object.keys(VERBS).map((verb) => [
     verb,
@@ -61,11 +58,6 @@ const VERBS: Readonly<Record<Exclude<Verb, 'ping' | 'close'>, true>> = {
   removeEnded: true,
   forget: true,
   ageing: true,
-  putWebhook: true,
-  removeWebhook: true,
-  listWebhooks: true,
-  claimDelivery: true,
-  settleDelivery: true,
   usage: true,
   depth: true,
   upload: true,

@@ -1,185 +1,143 @@
 /**
- * The tables of the SQLite file, as steps that each file takes once. A released step is never
- * edited: a change is a new step.
+ * The tables of the SQLite file. Each file takes the steps that it lacks when it is opened. A
+ * released step is never edited: a change is a new step.
  *
  * Triggers maintain `usage`, so that limits and counts cost the same with a million tasks as with
  * one. Each partial index holds only the rows for one query (the queue, the leases, expiry).
  */
-export const MIGRATIONS: readonly string[] = [
-  `
-  CREATE TABLE tasks (
-    id              INTEGER PRIMARY KEY,
-    client_id       INTEGER NOT NULL,
-    kind            TEXT    NOT NULL,
-    state           TEXT    NOT NULL,
-    attempt         INTEGER NOT NULL,
-    failures        INTEGER NOT NULL,
-    losses          INTEGER NOT NULL,
-    count           INTEGER NOT NULL,
-    threads         INTEGER NOT NULL,
-    progress        TEXT,
-    created_at      TEXT    NOT NULL,
-    submitted_at    TEXT    NOT NULL,
-    updated_at      TEXT    NOT NULL,
-    finished_at     TEXT,
-    expires_ms      INTEGER NOT NULL,
-    submitted       INTEGER NOT NULL,
-    due_ms          INTEGER,
-    finished_ms     INTEGER,
-    input_key       TEXT,
-    input_bytes     INTEGER,
-    input_tag       TEXT,
-    result_key      TEXT,
-    result_bytes    INTEGER,
-    result_tag      TEXT,
-    result_format   TEXT,
-    aggregate_bytes INTEGER,
-    error           TEXT
-  ) STRICT;
 
-  -- An index of SQLite ends in the row's id by itself, so these two give pages in order of id.
-  CREATE INDEX tasks_of_client ON tasks (client_id);
-  CREATE INDEX tasks_of_state ON tasks (client_id, state);
-  CREATE INDEX tasks_queue ON tasks (submitted_at) WHERE state = 'waiting';
-  CREATE INDEX tasks_leases ON tasks (due_ms) WHERE state IN ('verifying', 'aggregating');
-  CREATE INDEX tasks_due ON tasks (due_ms) WHERE due_ms IS NOT NULL;
-  CREATE INDEX tasks_unsubmitted ON tasks (expires_ms) WHERE state IN ('created', 'uploaded');
-  CREATE INDEX tasks_finished ON tasks (finished_ms) WHERE finished_ms IS NOT NULL;
-  CREATE INDEX tasks_input ON tasks (input_key) WHERE input_key IS NOT NULL;
-  CREATE INDEX tasks_result ON tasks (result_key) WHERE result_key IS NOT NULL;
+/** `user_version` of files made before falconry 0.1.0 is at most this; they are refused. */
+export const LAST_OLD_VERSION = 5;
 
-  CREATE TABLE usage (
-    client_id INTEGER NOT NULL,
-    state     TEXT    NOT NULL,
-    tasks     INTEGER NOT NULL,
-    bytes     INTEGER NOT NULL,
-    PRIMARY KEY (client_id, state)
-  ) STRICT, WITHOUT ROWID;
+const INITIAL = `
+CREATE TABLE tasks (
+  id              INTEGER PRIMARY KEY,
+  client_id       INTEGER NOT NULL,
+  kind            TEXT    NOT NULL,
+  state           TEXT    NOT NULL,
+  attempt         INTEGER NOT NULL,
+  failures        INTEGER NOT NULL,
+  losses          INTEGER NOT NULL,
+  count           INTEGER NOT NULL,
+  threads         INTEGER NOT NULL,
+  progress        TEXT,
+  created_at      TEXT    NOT NULL,
+  submitted_at    TEXT    NOT NULL,
+  updated_at      TEXT    NOT NULL,
+  finished_at     TEXT,
+  expires_ms      INTEGER NOT NULL,
+  submitted       INTEGER NOT NULL,
+  turn            INTEGER NOT NULL,
+  quarantined     INTEGER NOT NULL,
+  request_id      TEXT,
+  traceparent     TEXT,
+  due_ms          INTEGER,
+  finished_ms     INTEGER,
+  input_key       TEXT,
+  input_bytes     INTEGER,
+  input_tag       TEXT,
+  result_key      TEXT,
+  result_bytes    INTEGER,
+  result_tag      TEXT,
+  result_format   TEXT,
+  aggregate_bytes INTEGER,
+  error           TEXT
+) STRICT;
 
-  CREATE TRIGGER usage_insert AFTER INSERT ON tasks BEGIN
-    INSERT INTO usage VALUES (new.client_id, new.state, 1,
-        ifnull(new.input_bytes, 0) + ifnull(new.result_bytes, 0))
-      ON CONFLICT DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
-  END;
-  CREATE TRIGGER usage_update AFTER UPDATE OF state, input_bytes, result_bytes ON tasks BEGIN
-    UPDATE usage SET tasks = tasks - 1,
-        bytes = bytes - ifnull(old.input_bytes, 0) - ifnull(old.result_bytes, 0)
-      WHERE client_id = old.client_id AND state = old.state;
-    INSERT INTO usage VALUES (new.client_id, new.state, 1,
-        ifnull(new.input_bytes, 0) + ifnull(new.result_bytes, 0))
-      ON CONFLICT DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
-  END;
-  CREATE TRIGGER usage_delete AFTER DELETE ON tasks BEGIN
-    UPDATE usage SET tasks = tasks - 1,
-        bytes = bytes - ifnull(old.input_bytes, 0) - ifnull(old.result_bytes, 0)
-      WHERE client_id = old.client_id AND state = old.state;
-  END;
+-- An index of SQLite always ends in the row's id, so these two give pages in order of id.
+CREATE INDEX tasks_of_client ON tasks (client_id);
+CREATE INDEX tasks_of_state ON tasks (client_id, state);
+CREATE INDEX tasks_queue ON tasks (turn, submitted_at)
+  WHERE state = 'waiting' AND quarantined = 0;
+CREATE INDEX tasks_oldest ON tasks (submitted_at) WHERE state = 'waiting' AND quarantined = 0;
+CREATE INDEX tasks_aside ON tasks (id) WHERE quarantined = 1;
+CREATE INDEX tasks_leases ON tasks (due_ms) WHERE state IN ('verifying', 'aggregating');
+CREATE INDEX tasks_due ON tasks (due_ms) WHERE due_ms IS NOT NULL;
+CREATE INDEX tasks_unsubmitted ON tasks (expires_ms) WHERE state IN ('created', 'uploaded');
+CREATE INDEX tasks_finished ON tasks (finished_ms) WHERE finished_ms IS NOT NULL;
+CREATE INDEX tasks_input ON tasks (input_key) WHERE input_key IS NOT NULL;
+CREATE INDEX tasks_result ON tasks (result_key) WHERE result_key IS NOT NULL;
 
-  CREATE TABLE answers (
-    client_id     INTEGER NOT NULL,
-    key           TEXT    NOT NULL,
-    fingerprint   TEXT    NOT NULL,
-    token         TEXT    NOT NULL,
-    held_until_ms INTEGER NOT NULL,
-    created_ms    INTEGER NOT NULL,
-    answer        TEXT,
-    PRIMARY KEY (client_id, key)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX answers_created ON answers (created_ms);
+CREATE TABLE usage (
+  client_id INTEGER NOT NULL,
+  state     TEXT    NOT NULL,
+  tasks     INTEGER NOT NULL,
+  bytes     INTEGER NOT NULL,
+  PRIMARY KEY (client_id, state)
+) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE api_keys (
-    sha256     TEXT    PRIMARY KEY,
-    name       TEXT    NOT NULL,
-    client_id  INTEGER NOT NULL,
-    created_at TEXT    NOT NULL
-  ) STRICT, WITHOUT ROWID;
+CREATE TRIGGER usage_insert AFTER INSERT ON tasks BEGIN
+  INSERT INTO usage VALUES (new.client_id, new.state, 1,
+      ifnull(new.input_bytes, 0) + ifnull(new.result_bytes, 0))
+    ON CONFLICT DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER usage_update AFTER UPDATE OF state, input_bytes, result_bytes ON tasks BEGIN
+  UPDATE usage SET tasks = tasks - 1,
+      bytes = bytes - ifnull(old.input_bytes, 0) - ifnull(old.result_bytes, 0)
+    WHERE client_id = old.client_id AND state = old.state;
+  INSERT INTO usage VALUES (new.client_id, new.state, 1,
+      ifnull(new.input_bytes, 0) + ifnull(new.result_bytes, 0))
+    ON CONFLICT DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER usage_delete AFTER DELETE ON tasks BEGIN
+  UPDATE usage SET tasks = tasks - 1,
+      bytes = bytes - ifnull(old.input_bytes, 0) - ifnull(old.result_bytes, 0)
+    WHERE client_id = old.client_id AND state = old.state;
+END;
 
-  CREATE TABLE secrets (
-    name  TEXT PRIMARY KEY,
-    value BLOB NOT NULL
-  ) STRICT, WITHOUT ROWID;
+CREATE TABLE answers (
+  client_id     INTEGER NOT NULL,
+  key           TEXT    NOT NULL,
+  fingerprint   TEXT    NOT NULL,
+  token         TEXT    NOT NULL,
+  held_until_ms INTEGER NOT NULL,
+  created_ms    INTEGER NOT NULL,
+  task_id       INTEGER,
+  holder        TEXT    NOT NULL,
+  PRIMARY KEY (client_id, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX answers_created ON answers (created_ms);
 
-  CREATE TABLE last_numbers (
-    name   TEXT    PRIMARY KEY,
-    number INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  `,
-  // Clients take turns in the queue; tasks that are waiting already go first.
-  `
-  ALTER TABLE tasks ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
-  DROP INDEX tasks_queue;
-  CREATE INDEX tasks_queue ON tasks (turn, submitted_at) WHERE state = 'waiting';
-  `,
-  // Tasks can be set aside, and know the request that made them; an Idempotency-Key keeps the id of
-  // its task instead of the text of an answer, and who holds it; a host may give clients names.
-  `
-  ALTER TABLE tasks ADD COLUMN quarantined INTEGER NOT NULL DEFAULT 0;
-  ALTER TABLE tasks ADD COLUMN request_id TEXT;
-  ALTER TABLE tasks ADD COLUMN traceparent TEXT;
-  DROP INDEX tasks_queue;
-  CREATE INDEX tasks_queue ON tasks (turn, submitted_at)
-    WHERE state = 'waiting' AND quarantined = 0;
-  CREATE INDEX tasks_oldest ON tasks (submitted_at) WHERE state = 'waiting' AND quarantined = 0;
-  CREATE INDEX tasks_aside ON tasks (id) WHERE quarantined = 1;
+CREATE TABLE api_keys (
+  sha256     TEXT    PRIMARY KEY,
+  name       TEXT    NOT NULL,
+  client_id  INTEGER NOT NULL,
+  created_at TEXT    NOT NULL,
+  expires_ms INTEGER,
+  used_ms    INTEGER
+) STRICT, WITHOUT ROWID;
 
-  ALTER TABLE answers ADD COLUMN task_id INTEGER;
-  UPDATE answers SET task_id = json_extract(json_extract(answer, '$.body'), '$.process_id')
-    WHERE answer IS NOT NULL;
-  ALTER TABLE answers DROP COLUMN answer;
-  ALTER TABLE answers ADD COLUMN holder TEXT;
+CREATE TABLE secrets (
+  name  TEXT PRIMARY KEY,
+  value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE clients (
-    client_id INTEGER PRIMARY KEY,
-    name      TEXT    NOT NULL UNIQUE
-  ) STRICT;
-  `,
-  // API keys expire and know their last use; clients have quotas of their own; secrets that were
-  // rotated are known for a while.
-  `
-  ALTER TABLE api_keys ADD COLUMN expires_ms INTEGER;
-  ALTER TABLE api_keys ADD COLUMN used_ms INTEGER;
+CREATE TABLE retired_secrets (
+  name       TEXT    NOT NULL,
+  value      BLOB    NOT NULL,
+  retired_ms INTEGER NOT NULL
+) STRICT;
 
-  CREATE TABLE quotas (
-    client_id           INTEGER PRIMARY KEY,
-    open_tasks          INTEGER,
-    stored_bytes        INTEGER,
-    requests_per_second INTEGER
-  ) STRICT;
+-- Clients that a host gave names.
+CREATE TABLE clients (
+  client_id INTEGER PRIMARY KEY,
+  name      TEXT    NOT NULL UNIQUE
+) STRICT;
 
-  CREATE TABLE retired_secrets (
-    name       TEXT    NOT NULL,
-    value      BLOB    NOT NULL,
-    retired_ms INTEGER NOT NULL
-  ) STRICT;
-  `,
-  // Webhooks, and the ends of tasks that are to be sent to them.
-  `
-  CREATE TABLE webhooks (
-    owner         INTEGER PRIMARY KEY,
-    url           TEXT    NOT NULL,
-    secret        TEXT    NOT NULL,
-    created_at    TEXT    NOT NULL,
-    failing_since TEXT,
-    failing_ms    INTEGER,
-    disabled_at   TEXT,
-    last_error    TEXT,
-    paused_ms     INTEGER NOT NULL,
-    dropped       INTEGER NOT NULL
-  ) STRICT;
+CREATE TABLE quotas (
+  client_id           INTEGER PRIMARY KEY,
+  open_tasks          INTEGER,
+  stored_bytes        INTEGER,
+  requests_per_second INTEGER
+) STRICT;
 
-  CREATE TABLE deliveries (
-    owner         INTEGER NOT NULL,
-    task_id       INTEGER NOT NULL,
-    client_id     INTEGER NOT NULL,
-    state         TEXT    NOT NULL,
-    count         INTEGER NOT NULL,
-    submitted_at  TEXT    NOT NULL,
-    finished_at   TEXT    NOT NULL,
-    error_code    TEXT,
-    attempt       INTEGER NOT NULL,
-    due_ms        INTEGER NOT NULL,
-    PRIMARY KEY (owner, task_id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX deliveries_due ON deliveries (due_ms);
-  `,
-];
+CREATE TABLE last_numbers (
+  name   TEXT    PRIMARY KEY,
+  number INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
+export const STEPS: readonly string[] = [INITIAL];
+
+/** `user_version` of a file that has taken all steps. */
+export const SCHEMA_VERSION = LAST_OLD_VERSION + STEPS.length;

@@ -24,7 +24,6 @@ import {
 import { createGroupCommit, type GroupCommit } from './groupCommit.ts';
 import { patient } from './sqliteFault.ts';
 import { openFile, PATIENCE_MS, type SqliteFile } from './sqliteFile.ts';
-import { webhookTable } from './sqliteWebhooks.ts';
 import type { Verbs } from './sqliteWork.ts';
 import { type TableStoreOptions, tableStore } from './tableStore.ts';
 
@@ -35,16 +34,12 @@ import { type TableStoreOptions, tableStore } from './tableStore.ts';
 export function sqliteTableStore(options: SqliteFile & TableStoreOptions): Verbs {
   const { patienceMs = PATIENCE_MS } = options;
   const table = new SqliteTable(openFile(options), patienceMs);
-  // Methods of a class are not copied: the webhooks' are put beside them.
-  Object.assign(table, webhookTable(table));
-  return patient(tableStore(table as SqliteTable & Table, options), patienceMs);
+  return patient(tableStore(table, options), patienceMs);
 }
 
 type Columns = Record<string, SQLInputValue>;
 
-type OwnTable = Omit<Table, keyof ReturnType<typeof webhookTable>>;
-
-class SqliteTable implements OwnTable {
+class SqliteTable implements Table {
   readonly #db: DatabaseSync;
   readonly #groupCommit: GroupCommit;
   readonly #statements = new Map<string, StatementSync>();
@@ -60,16 +55,16 @@ class SqliteTable implements OwnTable {
     return statement;
   }
 
-  one(sql: string, ...values: SQLInputValue[]): Columns | undefined {
+  #one(sql: string, ...values: SQLInputValue[]): Columns | undefined {
     return this.#prepared(sql).get(...values) as Columns | undefined;
   }
 
-  all(sql: string, ...values: SQLInputValue[]): Columns[] {
+  #all(sql: string, ...values: SQLInputValue[]): Columns[] {
     return this.#prepared(sql).all(...values) as Columns[];
   }
 
   /** @returns the number of changed rows */
-  run(sql: string, ...values: SQLInputValue[]): number {
+  #run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes);
   }
 
@@ -78,33 +73,33 @@ class SqliteTable implements OwnTable {
   }
 
   lastNumber(name: string): number {
-    return Number(this.one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
+    return Number(this.#one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
   }
 
   setLastNumber(name: string, number: number): void {
-    this.run('INSERT OR REPLACE INTO last_numbers VALUES (?, ?)', name, number);
+    this.#run('INSERT OR REPLACE INTO last_numbers VALUES (?, ?)', name, number);
   }
 
   insert(row: TaskRow): void {
     const columns = toColumns(row);
     const names = Object.keys(columns);
     const sql = `INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`;
-    this.run(sql, ...Object.values(columns));
+    this.#run(sql, ...Object.values(columns));
   }
 
   row(id: number): TaskRow | undefined {
-    return rowOf(this.one('SELECT * FROM tasks WHERE id = ?', id));
+    return rowOf(this.#one('SELECT * FROM tasks WHERE id = ?', id));
   }
 
   update(id: number, changes: TaskChanges): TaskRow {
     const columns = toColumns(changes);
     const sets = Object.keys(columns).map((name) => `${name} = ?`);
     const sql = `UPDATE tasks SET ${sets} WHERE id = ? RETURNING *`;
-    return fromColumns(this.one(sql, ...Object.values(columns), id)!);
+    return fromColumns(this.#one(sql, ...Object.values(columns), id)!);
   }
 
   delete(id: number): void {
-    this.run('DELETE FROM tasks WHERE id = ?', id);
+    this.#run('DELETE FROM tasks WHERE id = ?', id);
   }
 
   list({ clientId, after, order = 'asc', state }: ListQuery, limit: number): ListedTask[] {
@@ -120,7 +115,7 @@ class SqliteTable implements OwnTable {
     }
     const direction = order === 'asc' ? 'ASC' : 'DESC';
     const sql = `SELECT ${LISTED} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
-    return this.all(sql, ...values, limit).map(toListed);
+    return this.#all(sql, ...values, limit).map(toListed);
   }
 
   unfinished({ limit, after = 0, quarantined }: UnfinishedQuery): TaskRow[] {
@@ -131,13 +126,13 @@ class SqliteTable implements OwnTable {
     const ids =
       quarantined === undefined ? `${free} UNION ALL ${aside}` : quarantined ? aside : free;
     const sql = `SELECT * FROM tasks WHERE id IN (${ids}) AND id > ? ORDER BY id LIMIT ?`;
-    return this.all(sql, after, limit).map(fromColumns);
+    return this.#all(sql, after, limit).map(fromColumns);
   }
 
   usage(clientId: number): ClientUsage {
     let [openTasks, storedBytes] = [0, 0];
     const sql = 'SELECT state, tasks, bytes FROM usage WHERE client_id = ?';
-    for (const row of this.all(sql, clientId)) {
+    for (const row of this.#all(sql, clientId)) {
       if (!isFinal(row.state as TaskState)) openTasks += Number(row.tasks);
       storedBytes += Number(row.bytes);
     }
@@ -145,7 +140,7 @@ class SqliteTable implements OwnTable {
   }
 
   holdings(clientId: number): Omit<Holdings, 'apiKeys'> {
-    const counts = this.one(HOLDINGS, clientId)!;
+    const counts = this.#one(HOLDINGS, clientId)!;
     const [tasks, unfinished, files, bytes] = ['tasks', 'unfinished', 'files', 'bytes'].map(
       (name) => Number(counts[name]),
     ) as [number, number, number, number];
@@ -156,8 +151,8 @@ class SqliteTable implements OwnTable {
       unfinished,
       files,
       bytes,
-      answers: Number(this.one(answers, clientId)!.answers),
-      named: this.one(named, clientId) !== undefined,
+      answers: Number(this.#one(answers, clientId)!.answers),
+      named: this.#one(named, clientId) !== undefined,
     };
   }
 
@@ -165,11 +160,11 @@ class SqliteTable implements OwnTable {
     const not = which === 'final' ? '' : 'NOT';
     const sql = `SELECT * FROM tasks WHERE client_id = ? AND state ${not} IN ${FINAL}
       ORDER BY id LIMIT ?`;
-    return this.all(sql, clientId, limit).map(fromColumns);
+    return this.#all(sql, clientId, limit).map(fromColumns);
   }
 
   ageing(nowMs: number, beforeMs: number | null): Ageing[] {
-    return this.all(AGEING, nowMs, beforeMs ?? -1).map((row) => ({
+    return this.#all(AGEING, nowMs, beforeMs ?? -1).map((row) => ({
       clientId: Number(row.client_id),
       expiring: Number(row.expiring),
       removing: Number(row.removing),
@@ -181,16 +176,16 @@ class SqliteTable implements OwnTable {
 
   depth(): ReturnType<Table['depth']> {
     const states = noTasks();
-    for (const row of this.all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state')) {
+    for (const row of this.#all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state')) {
       const state = row.state as TaskState;
       if (!isFinal(state)) states[state] = Number(row.tasks);
     }
     const aside = 'SELECT count(*) AS tasks FROM tasks WHERE quarantined = 1';
-    const quarantined = Number(this.one(aside)!.tasks);
+    const quarantined = Number(this.#one(aside)!.tasks);
     states.waiting -= quarantined;
     const first = `SELECT min(submitted_at) AS oldest FROM tasks INDEXED BY tasks_oldest
       WHERE state = 'waiting' AND quarantined = 0`;
-    const oldestWaitingAt = this.one(first)!.oldest as string | null;
+    const oldestWaitingAt = this.#one(first)!.oldest as string | null;
     return { states, quarantined, oldestWaitingAt };
   }
 
@@ -199,148 +194,141 @@ class SqliteTable implements OwnTable {
     const sql = `SELECT * FROM tasks INDEXED BY tasks_queue
       WHERE state = 'waiting' AND quarantined = 0 AND due_ms <= ?
       ORDER BY turn, submitted_at, id LIMIT 1`;
-    return rowOf(this.one(sql, nowMs));
+    return rowOf(this.#one(sql, nowMs));
   }
 
   endedLeases(nowMs: number): TaskRow[] {
     // The index is named, since the planner would rather scan all waiting rows.
     const sql = `SELECT * FROM tasks INDEXED BY tasks_leases
       WHERE state IN ('verifying', 'aggregating') AND due_ms <= ?`;
-    return this.all(sql, nowMs).map(fromColumns);
-  }
-
-  dueAfter(ms: number): TaskRow[] {
-    const sql = 'SELECT * FROM tasks WHERE due_ms IS NOT NULL AND due_ms > ?';
-    return this.all(sql, ms).map(fromColumns);
+    return this.#all(sql, nowMs).map(fromColumns);
   }
 
   earliestDueMs(): number | null {
-    const { due } = this.one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!;
+    const { due } = this.#one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!;
     return due === null ? null : Number(due);
   }
 
   overdue(nowMs: number, limit: number): TaskRow[] {
     const sql = `SELECT * FROM tasks WHERE state IN ('created', 'uploaded') AND expires_ms <= ?
       LIMIT ?`;
-    return this.all(sql, nowMs, limit).map(fromColumns);
+    return this.#all(sql, nowMs, limit).map(fromColumns);
   }
 
   finishedBefore(ms: number, limit: number): TaskRow[] {
     const sql = `SELECT * FROM tasks WHERE finished_ms IS NOT NULL AND finished_ms <= ? LIMIT ?`;
-    return this.all(sql, ms, limit).map(fromColumns);
+    return this.#all(sql, ms, limit).map(fromColumns);
   }
 
   referenced(keys: readonly string[]): Set<string> {
     const sql = `SELECT 1 AS known FROM tasks WHERE input_key = ?1
       UNION ALL SELECT 1 FROM tasks WHERE result_key = ?1 LIMIT 1`;
-    return new Set(keys.filter((key) => this.one(sql, key) !== undefined));
+    return new Set(keys.filter((key) => this.#one(sql, key) !== undefined));
   }
 
   answer(clientId: number, key: string): AnswerRow | undefined {
     const sql = 'SELECT * FROM answers WHERE client_id = ? AND key = ?';
-    const row = this.one(sql, clientId, key);
+    const row = this.#one(sql, clientId, key);
     return row && toAnswer(row);
   }
 
   putAnswer(row: AnswerRow): void {
     const { clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId, holder } = row;
     const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId, holder];
-    this.run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)', ...values);
+    this.#run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)', ...values);
   }
 
   deleteAnswer(clientId: number, key: string): void {
-    this.run('DELETE FROM answers WHERE client_id = ? AND key = ?', clientId, key);
+    this.#run('DELETE FROM answers WHERE client_id = ? AND key = ?', clientId, key);
   }
 
   deleteAnswersBefore(createdMs: number): void {
-    this.run('DELETE FROM answers WHERE created_ms < ?', createdMs);
+    this.#run('DELETE FROM answers WHERE created_ms < ?', createdMs);
   }
 
   secret(name: string, fresh: Uint8Array): Uint8Array {
-    this.run('INSERT OR IGNORE INTO secrets VALUES (?, ?)', name, fresh);
+    this.#run('INSERT OR IGNORE INTO secrets VALUES (?, ?)', name, fresh);
     return this.knownSecret(name)!;
   }
 
   knownSecret(name: string): Uint8Array | undefined {
-    const row = this.one('SELECT value FROM secrets WHERE name = ?', name);
+    const row = this.#one('SELECT value FROM secrets WHERE name = ?', name);
     return row?.value as Uint8Array | undefined;
   }
 
   replaceSecret(name: string, value: Uint8Array): void {
-    this.run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', name, value);
+    this.#run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', name, value);
   }
 
   retiredSecrets(name: string): RetiredRow[] {
     const sql = `SELECT value, retired_ms FROM retired_secrets WHERE name = ?
       ORDER BY retired_ms DESC, rowid DESC`;
-    return this.all(sql, name).map(({ value, retired_ms }) => {
+    return this.#all(sql, name).map(({ value, retired_ms }) => {
       return { value: value as Uint8Array, retiredMs: Number(retired_ms) };
     });
   }
 
   putRetiredSecret(name: string, { value, retiredMs }: RetiredRow): void {
     const sql = 'INSERT INTO retired_secrets (name, value, retired_ms) VALUES (?, ?, ?)';
-    this.run(sql, name, value, retiredMs);
+    this.#run(sql, name, value, retiredMs);
   }
 
   deleteRetiredSecrets(name: string, ms: number): void {
-    this.run('DELETE FROM retired_secrets WHERE name = ? AND retired_ms <= ?', name, ms);
+    this.#run('DELETE FROM retired_secrets WHERE name = ? AND retired_ms <= ?', name, ms);
   }
 
   clientNamed(name: string): number | undefined {
-    const row = this.one('SELECT client_id FROM clients WHERE name = ?', name);
+    const row = this.#one('SELECT client_id FROM clients WHERE name = ?', name);
     return row && Number(row.client_id);
   }
 
   putClientName(name: string, clientId: number): void {
-    this.run('INSERT INTO clients VALUES (?, ?)', clientId, name);
+    this.#run('INSERT INTO clients VALUES (?, ?)', clientId, name);
   }
 
   forgetClient(clientId: number): void {
     for (const table of ['clients', 'answers', 'usage', 'quotas']) {
-      this.run(`DELETE FROM ${table} WHERE client_id = ?`, clientId);
+      this.#run(`DELETE FROM ${table} WHERE client_id = ?`, clientId);
     }
-    this.run('DELETE FROM last_numbers WHERE name = ?', `turn of ${clientId}`);
-    this.run('DELETE FROM webhooks WHERE owner = ?', clientId);
-    this.run('DELETE FROM deliveries WHERE client_id = ?', clientId);
+    this.#run('DELETE FROM last_numbers WHERE name = ?', `turn of ${clientId}`);
   }
 
   apiKeys(): ApiKeyRow[] {
-    return this.all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey);
+    return this.#all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey);
   }
 
   apiKey(sha256: string): ApiKeyRow | undefined {
-    const row = this.one('SELECT * FROM api_keys WHERE sha256 = ?', sha256);
+    const row = this.#one('SELECT * FROM api_keys WHERE sha256 = ?', sha256);
     return row && toApiKey(row);
   }
 
   putApiKey({ sha256, name, clientId, createdAt, expiresMs, usedMs }: ApiKeyRow): void {
     const sql = `INSERT OR REPLACE INTO api_keys
       (sha256, name, client_id, created_at, expires_ms, used_ms) VALUES (?, ?, ?, ?, ?, ?)`;
-    this.run(sql, sha256, name, clientId, createdAt, expiresMs, usedMs);
+    this.#run(sql, sha256, name, clientId, createdAt, expiresMs, usedMs);
   }
 
   deleteApiKey(sha256: string): boolean {
-    return this.run('DELETE FROM api_keys WHERE sha256 = ?', sha256) > 0;
+    return this.#run('DELETE FROM api_keys WHERE sha256 = ?', sha256) > 0;
   }
 
   quota(clientId: number): ClientQuota | undefined {
-    const row = this.one('SELECT * FROM quotas WHERE client_id = ?', clientId);
+    const row = this.#one('SELECT * FROM quotas WHERE client_id = ?', clientId);
     return row && toQuota(row);
   }
 
   quotas(): (ClientQuota & { clientId: number })[] {
-    const rows = this.all('SELECT * FROM quotas ORDER BY client_id');
+    const rows = this.#all('SELECT * FROM quotas ORDER BY client_id');
     return rows.map((row) => ({ clientId: Number(row.client_id), ...toQuota(row) }));
   }
 
   putQuota(clientId: number, quota: ClientQuota | undefined): void {
-    this.run('DELETE FROM quotas WHERE client_id = ?', clientId);
+    this.#run('DELETE FROM quotas WHERE client_id = ?', clientId);
     if (!quota) return;
     const { openTasks = null, storedBytes = null, requestsPerSecond = null } = quota;
     const sql = `INSERT INTO quotas (client_id, open_tasks, stored_bytes, requests_per_second)
       VALUES (?, ?, ?, ?)`;
-    this.run(sql, clientId, openTasks, storedBytes, requestsPerSecond);
+    this.#run(sql, clientId, openTasks, storedBytes, requestsPerSecond);
   }
 
   async close(): Promise<void> {
@@ -487,7 +475,7 @@ function toAnswer(row: Columns): AnswerRow {
     heldUntilMs: Number(row.held_until_ms),
     createdMs: Number(row.created_ms),
     taskId: row.task_id === null ? null : Number(row.task_id),
-    holder: row.holder === null ? null : String(row.holder),
+    holder: String(row.holder),
   };
 }
 

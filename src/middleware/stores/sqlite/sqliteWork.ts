@@ -6,7 +6,6 @@ import { CodedError } from '../../../shared/errors.ts';
 import { faultOf as baseFaultOf } from '../../../shared/threads/messages.ts';
 import type { OperatorStore } from '../port/operatorStore.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from '../port/taskStore.ts';
-import type { WebhookStore } from '../port/webhookStore.ts';
 import type { SqliteFile } from './sqliteFile.ts';
 
 /** The name that the thread gives in its hello. */
@@ -18,7 +17,7 @@ export interface StoreSettings extends SqliteFile {
 }
 
 /** Everything that a store in a file can do. */
-export type Verbs = TaskStore & ApiKeyStore & OperatorStore & WebhookStore;
+export type Verbs = TaskStore & ApiKeyStore & OperatorStore;
 
 /** A verb that the thread performs; `close` is the last one. */
 export type Verb = Exclude<keyof Verbs, 'watch'>;

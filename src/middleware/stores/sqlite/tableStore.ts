@@ -7,13 +7,11 @@
  *   answers.ts       Idempotency-Keys
  *   clients.ts       API keys, quotas, numbers of clients, secrets
  *   operator.ts      the verbs of the operator
- *   webhooks.ts      webhooks, and what is to be sent to them
  *   ledger.ts        the steps of tasks, their order, and the news of them
  */
 
 import type { OperatorStore } from '../port/operatorStore.ts';
 import type { ApiKeyStore, Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
-import type { WebhookStore } from '../port/webhookStore.ts';
 import { answers } from '../rules/answers.ts';
 import { clients } from '../rules/clients.ts';
 import { Ledger } from '../rules/ledger.ts';
@@ -21,7 +19,6 @@ import { operator } from '../rules/operator.ts';
 import { queue } from '../rules/queue.ts';
 import { submissions } from '../rules/submissions.ts';
 import type { Table } from '../rules/table.ts';
-import { webhooks } from '../rules/webhooks.ts';
 
 /** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
 const SWEEP_ROWS = 500;
@@ -37,7 +34,7 @@ export interface TableStoreOptions {
 export function tableStore(
   table: Table,
   { nowMs, wallMs = nowMs ?? Date.now }: TableStoreOptions = {},
-): TaskStore & ApiKeyStore & OperatorStore & WebhookStore {
+): TaskStore & ApiKeyStore & OperatorStore {
   const ledger = new Ledger(table, { steadyMs: nowMs ?? (() => performance.now()), wallMs });
   return {
     ...reads(ledger),
@@ -46,11 +43,10 @@ export function tableStore(
     ...answers(ledger),
     ...clients(ledger),
     ...operator(ledger),
-    ...webhooks(ledger),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
     watch: (listener) => ledger.watch(listener),
-    open: () => ledger.mend(),
+    open: async () => {},
     ping: async () => void table.depth(),
     close: () => ledger.close(),
   };
