@@ -38,8 +38,8 @@ const GENERAL = `
   \`--quiet\`. \`NO_COLOR\` turns the colours off, \`TERM=dumb\` the bar.
 - **Mistakes.** For a misspelt command, option, setting or verb, the closest one is suggested.
 - **Secrets** come from a file or from the environment, never from the value of an option, which
-  every process on the machine could read. They never appear in messages, logs or \`falconry doctor\`,
-  and on a terminal only with \`--show\`.
+  every process on the machine could read. They never appear in messages, logs or
+  \`falconry doctor\`, and on a terminal only with \`--show\`.
 - **Completion** of commands, verbs, options, values and files in bash, zsh and fish:
   \`falconry completion\`.
 - **Versions.** \`falconry --version\` prints the version. Result files carry a version of their

@@ -41,16 +41,15 @@ const linesOf = (text: string): number => text.split('\n').length - 1;
 const wordsOf = (text: string): number => text.split(/\s+/).filter((word) => word !== '').length;
 const sum = (values: readonly number[]): number => values.reduce((a, b) => a + b, 0);
 
-const IMPORT =
-  /^(?:import|export)\b[^'";]*?\bfrom\s*'(\.[^']+)'|^import\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'/gm;
+const IMPORT = /^(?:import|export)\b(?:[^'";]*?\bfrom)?\s*'(\.[^']+)'|\bimport\(\s*'(\.[^']+)'/gm;
 
 /** The imports of the files of `src`, as pairs of paths. */
 export function importsOf(paths: readonly string[]): [from: string, to: string][] {
   return paths.flatMap((path) => {
     const text = read(path).replaceAll(/\/\*[\s\S]*?\*\//g, '');
-    return [...text.matchAll(IMPORT)].map(([, a, b, c]): [string, string] => [
+    return [...text.matchAll(IMPORT)].map(([, a, b]): [string, string] => [
       path,
-      join(dirname(path), (a ?? b ?? c)!),
+      join(dirname(path), (a ?? b)!),
     ]);
   });
 }

@@ -25,12 +25,12 @@ test('the client, bundled for browsers', async () => {
 
   const rooms = atOnce
     .flatMap(({ modules }) => Object.keys(modules))
-    .flatMap((id) => /\/src\/(\w+)/.exec(id)?.[1] ?? []);
+    .flatMap((id) => /\/src\/(shared\/\w+|\w+)/.exec(id)?.[1] ?? []);
   expect([...new Set(rooms)].sort()).toEqual([
-    'arguments',
-    'bytes',
     'client',
-    'intrinsics',
+    'shared/arguments',
+    'shared/bytes',
+    'shared/intrinsics',
     'wire',
   ]);
   const code = atOnce.map((chunk) => chunk.code).join('');

@@ -1,4 +1,4 @@
-/** Modules that the host has compiled, as Cloudflare's workerd needs; examples/workerd runs there. */
+/** Modules compiled by the host, as Cloudflare's workerd needs; examples/workerd runs there. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';

@@ -71,6 +71,6 @@ describe('the notes', () => {
   it('of the version at hand are in the changelog', () => {
     const changelog = readFileSync(new URL('CHANGELOG.md', ROOT), 'utf8');
     const { version } = JSON.parse(readFileSync(new URL('package.json', ROOT), 'utf8'));
-    expect(changelogOf(changelog, version)!.text).toContain('### Falcon');
+    expect(changelogOf(changelog, version)!.text).toContain('### Library');
   });
 });

@@ -14,7 +14,7 @@ import type { Deps } from './route.ts';
  * if there is none. A host that takes uploads itself looks only where it knows of none: then the
  * url may be another host's, which lets clients PUT past the service.
  *
- * @throws ProblemError for a file that is empty, too large, compressed, or not JSON, after deleting it
+ * @throws ProblemError for a file that is empty, too large, compressed or not JSON; it is deleted
  */
 export async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | undefined> {
   const { uploads, arrivals } = deps.runtime.ports.blobs;
