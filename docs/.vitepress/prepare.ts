@@ -48,6 +48,8 @@ function addCode(): void {
   put(index, `${readFileSync(index, 'utf8')}\n${way}\n`);
   for (const name of EXAMPLES) {
     const folder = join(ROOT, 'examples', name);
+    // Files to deploy are linked one by one.
+    if (!existsSync(join(folder, 'package.json'))) continue;
     const files = globSync('**/*', { cwd: folder, exclude: LEFT_BEHIND }).filter((path) =>
       CODE.test(path),
     );
