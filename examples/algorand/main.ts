@@ -1,4 +1,4 @@
-/** The payments of ten accounts of Algorand, each signed by its own; then all of them as one. */
+/** Payments of ten Algorand accounts, signed one by one, then aggregated. */
 import { aggregate, falcon1024, inspectAggregate, verifyAggregate } from 'falconry';
 import {
   accountFromMnemonic,
@@ -13,13 +13,13 @@ import { encodePayment } from './payment.ts';
 const ACCOUNTS = 10;
 const PAYMENTS = 100;
 
-// 25 words each, which is what people write down.
+// Each account is 25 words, which people write down.
 const phrases = Array.from({ length: ACCOUNTS }, () =>
   mnemonicOf(crypto.getRandomValues(new Uint8Array(32))),
 );
 const accounts = phrases.map((words) => {
   const { publicKey, secretKey, address, salt } = accountFromMnemonic(words);
-  // What algosdk takes as well; it signs exactly the bytes that it is given.
+  // algosdk accepts this signer too; it signs exactly the bytes it is given.
   return { publicKey, address, salt, signer: falcon1024Signer(secretKey) };
 });
 
@@ -45,7 +45,7 @@ const good = signed.every((each) => {
 });
 console.log(`${PAYMENTS} payments, each checked by itself: ${good}`);
 
-// One aggregate of them all. A deterministic signature is an ordinary one whose salt is known.
+// One aggregate of all. A deterministic signature is an ordinary one with a known salt.
 const proof = await aggregate(
   signed.map(({ transaction, pqsig }) => ({
     publicKey: pqsig.pk,
@@ -58,7 +58,7 @@ console.log(
   `${before} bytes of signatures, one ${inspectAggregate(proof).format}: ${proof.length}`,
 );
 
-// Who checks it has transactions and keys; a key belongs to a sender if it has that address.
+// The verifier has transactions and keys; a key belongs to a sender if it has that address.
 const statements = signed.map(({ sender, transaction, pqsig: { pk, slt } }) => {
   if (algorandAddress(pk, slt).address !== sender) throw new Error('the key of somebody else');
   return { publicKey: pk, message: bytesToSign(transaction) };

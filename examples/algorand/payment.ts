@@ -1,6 +1,6 @@
 /**
- * A payment of Algorand in canonical msgpack: names in order, members that are empty left out. With
- * algosdk this is `encodeUnsignedTransaction(transaction)`.
+ * An Algorand payment in canonical msgpack: sorted names, without empty members. With algosdk this
+ * is `encodeUnsignedTransaction(transaction)`.
  */
 import { decodeAddress } from 'falconry/algorand';
 
@@ -11,7 +11,7 @@ export interface Payment {
   readonly to: string;
   /** In microalgos. */
   readonly amount: number;
-  /** The first round in which it is valid; it is for a thousand. */
+  /** The first round in which it is valid; it is valid for a thousand. */
   readonly firstRound: number;
 }
 

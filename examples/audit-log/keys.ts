@@ -1,11 +1,11 @@
-/** The keys of the programs, in files that only their owner can read. A vault would be better. */
+/** The programs' keys, in files readable by their owner only. A vault would be better. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { falcon512 } from 'falconry';
 import { exportSecretKey, importSecretKey } from 'falconry/keys';
 import type { Writer } from './log.ts';
 
-/** The key of this name; made at the first call. */
+/** Returns the key with this name; the first call creates it. */
 export async function writerNamed(folder: string, name: string): Promise<Writer> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, `${name}.pem`);

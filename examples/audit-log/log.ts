@@ -1,11 +1,11 @@
 /**
- * The log: lines of JSON, each signed by the program that wrote it and bound to the line before. A
- * full batch is sealed: its signatures become one aggregate, and are forgotten.
+ * The log: lines of JSON, each signed by the program that wrote it and bound to the previous line.
+ * A full batch is sealed: an aggregate replaces its signatures.
  *
- *   open.jsonl        lines of the batch that grows: {"text": …, "signature": …}
+ *   open.jsonl        lines of the current batch: {"text": …, "signature": …}
  *   000001.jsonl      the texts of a sealed batch
  *   000001.aggregate  the aggregate of their signatures
- *   writers.json      public keys by name; who audits keeps a copy elsewhere
+ *   writers.json      public keys by name; auditors keep a copy elsewhere
  */
 import { createHash } from 'node:crypto';
 import { appendFile, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { aggregate, type ExpandedSecretKey, falcon512 } from 'falconry';
 
 export interface Entry {
   readonly number: number;
-  /** SHA-256 of the text before; of nothing for the first. */
+  /** SHA-256 of the previous text; of the empty text for the first. */
   readonly previous: string;
   readonly writer: string;
   readonly time: string;
@@ -30,7 +30,7 @@ export type Writers = Readonly<Record<string, string>>;
 
 export const hashOf = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** What is signed. The label keeps the signature from counting anywhere else. */
+/** The bytes that are signed. The label keeps the signature from being valid elsewhere. */
 export const messageOf = (text: string) => new TextEncoder().encode(`audit log: ${text}`);
 
 const linesOf = (text: string) => text.split('\n').filter((line) => line !== '');
@@ -58,7 +58,7 @@ export async function readOpen(folder: string): Promise<Line[]> {
   return linesOf(text).map((line) => JSON.parse(line) as Line);
 }
 
-/** The file is there whole, or not at all, and stays after a crash. */
+/** Writes a file completely or not at all, and durably. */
 async function writeWhole(path: string, data: string | Uint8Array): Promise<void> {
   const file = await open(`${path}.new`, 'w');
   await file.writeFile(data);
@@ -67,13 +67,13 @@ async function writeWhole(path: string, data: string | Uint8Array): Promise<void
   await rename(`${path}.new`, path);
 }
 
-/** Who may write, and with which key. */
+/** The writers and their keys. */
 export interface Writer {
   readonly publicKey: Uint8Array;
   readonly signer: ExpandedSecretKey;
 }
 
-/** One process writes a log; its calls come one after the other. */
+/** A log for one writing process, whose calls run one after the other. */
 export class AuditLog {
   readonly #folder: string;
   readonly #batchSize: number;
@@ -88,7 +88,7 @@ export class AuditLog {
     this.#batchSize = batchSize;
   }
 
-  /** Opens the log in a folder, or starts one. */
+  /** Opens the log in a folder, or creates one. */
   static async open(
     folder: string,
     writers: ReadonlyMap<string, Writer>,
@@ -104,7 +104,7 @@ export class AuditLog {
     await writeWhole(join(folder, 'writers.json'), JSON.stringify(keys));
     const last = (await sealedBatches(folder)).toSorted().at(-1);
     const sealed = last === undefined ? [] : await readTexts(folder, last);
-    // A crash after the seal may have left lines that are sealed already.
+    // A crash after sealing may have left lines that are already sealed.
     const known = new Set(sealed);
     log.#open = (await readOpen(folder)).filter(({ text }) => !known.has(text));
     const text = log.#open.at(-1)?.text ?? sealed.at(-1);
@@ -132,7 +132,7 @@ export class AuditLog {
     if (this.#open.length >= this.#batchSize) await this.#seal();
   }
 
-  /** @throws CodedError INVALID_SIGNATURES if a line was changed since it was written */
+  /** @throws CodedError INVALID_SIGNATURES if a line was changed after it was written */
   async #seal(): Promise<void> {
     const items = this.#open.map(({ text, signature }) => ({
       publicKey: this.#writers.get((JSON.parse(text) as Entry).writer)!.publicKey,

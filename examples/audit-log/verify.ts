@@ -1,4 +1,4 @@
-/** Checks a log from its first line to its last; ends with 1 at the first fault. */
+/** Verifies a log from first line to last; exit code 1 at the first fault. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { falcon512, verifyAggregate } from 'falconry';
@@ -17,7 +17,7 @@ const writers = await readWriters(folder);
 let number = 0;
 let previous = hashOf('');
 
-/** The statement of a line, if it continues the chain. */
+/** Returns the statement of a line, if it continues the chain. */
 function follow(text: string, where: string) {
   const entry = JSON.parse(text) as Entry;
   const publicKey = writers.get(entry.writer);

@@ -1,4 +1,4 @@
-/** Three programs write 250 events into a log of batches of 100. */
+/** Three programs write 250 events to a log with batches of 100. */
 import { writerNamed } from './keys.ts';
 import { AuditLog, type Writer } from './log.ts';
 

@@ -1,4 +1,4 @@
-/** The service below /falcon of a server of Bun. */
+/** The service below /falcon of a Bun server. */
 import { falconService, toFetchHandler } from 'falconry/middleware';
 
 const service = falconService({ dataDirectory: '.falconry' });
@@ -7,7 +7,7 @@ const falcon = toFetchHandler(service, { mountPath: '/falcon' });
 
 const server = Bun.serve({
   port: Number(process.env.PORT ?? 3000),
-  idleTimeout: 60, // seconds; event streams may be quiet for 15
+  idleTimeout: 60, // seconds; event streams may be idle for 15
   fetch(request, server) {
     const { pathname } = new URL(request.url);
     if (pathname.startsWith('/falcon/')) return falcon(request, server);

@@ -1,4 +1,4 @@
-/** The service below /falcon of a server of Deno. */
+/** The service below /falcon of a Deno server. */
 import { falconService, toFetchHandler } from 'falconry/middleware';
 
 const service = falconService({ dataDirectory: '.falconry' });

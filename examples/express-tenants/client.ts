@@ -3,7 +3,7 @@ import { createClient, isClientError } from 'falconry/client';
 
 const baseUrl = process.env.FALCONRY_URL ?? 'http://localhost:3000/falcon';
 
-/** Logs in, as a page would; the client then sends the cookie, as a browser would. */
+/** Logs in and returns a client that sends the session cookie, as a browser would. */
 async function login(name: string, password: string) {
   const answer = await fetch(new URL('/login', baseUrl), {
     method: 'POST',

@@ -48,7 +48,7 @@ app.use(
     cookie: { httpOnly: true, sameSite: 'strict', secure: 'auto', maxAge: 8 * 3_600_000 },
   }),
 );
-// Ahead of body parsers.
+// Before any body parser.
 app.use('/falcon', (request, response) => {
   return sessionId.run(request.sessionID, () => falcon(request, response));
 });

@@ -1,4 +1,4 @@
-/** Who may log in, and for which tenant. Yours come from a database. */
+/** The users and their tenants; yours come from a database. */
 import { randomBytes, scryptSync, timingSafeEqual } from 'node:crypto';
 
 interface User {
@@ -21,7 +21,7 @@ const users = new Map([
 ]);
 const nobody = newUser('', randomBytes(16).toString('hex'));
 
-/** The tenant of a user, or null for a wrong name or password; both take the same time. */
+/** Returns the user's tenant, or null for a wrong name or password, in the same time. */
 export function tenantOf(name: unknown, password: unknown): string | null {
   const user = users.get(String(name)) ?? nobody;
   const hash = scryptSync(String(password), user.salt, KEY_BYTES);

@@ -1,12 +1,12 @@
 /**
- * The service below /falcon of a Fastify server, with tokens and the log of the host, and a route
- * of its own that checks single signatures.
+ * The service below /falcon of a Fastify server, with the host's tokens and log, and a route that
+ * verifies single signatures.
  */
 import { falcon512 } from 'falconry';
 import { falconService, type Logger, toFastifyPlugin } from 'falconry/middleware';
 import { fastify } from 'fastify';
 
-/** Who may call, by token; yours come from a database. */
+/** The users by token; yours come from a database. */
 const tokens = new Map(
   (process.env.TOKENS ?? '')
     .split(',')
@@ -17,7 +17,7 @@ const tokens = new Map(
 const app = fastify({
   logger: {
     serializers: {
-      // The right of a signed URL is in its query: no line of the log gives it away.
+      // The query of a signed URL must not be logged.
       req: ({ method, url, host, ip }) => {
         return { method, url: url.split('?', 1)[0], host, remoteAddress: ip };
       },
@@ -25,7 +25,7 @@ const app = fastify({
   },
 });
 
-// Fastify's logger takes the fields first.
+// Fastify's logger expects the fields first.
 const logger: Logger = {
   debug: (message, fields) => app.log.debug(fields ?? {}, message),
   info: (message, fields) => app.log.info(fields ?? {}, message),

@@ -1,4 +1,4 @@
-/** Sends a batch of signatures to the service, and checks the aggregate that comes back. */
+/** Sends a batch of signatures to the service and verifies the aggregate. */
 import { falcon512 } from 'falconry';
 import { createClient, isClientError } from 'falconry/client';
 
@@ -18,7 +18,7 @@ await client.waitFor(process_id, { onProgress: ({ status }) => console.log(statu
 const { checked, file } = await client.result(process_id, { statements: items });
 console.log(`checked: ${checked}, ${file?.count} signatures in one ${file?.format}`);
 
-// One bad signature, and the service says which.
+// With one invalid signature, the service names it.
 items[42]!.signature[100]! ^= 1;
 const { process_id: bad } = await client.submit(items);
 try {

@@ -20,7 +20,7 @@ app.use(async (c, next) => (await answerHealth(service, c.req.raw)) ?? next());
 
 app.route('/falcon', service.app);
 
-/** Your own routes have the whole library: this one checks a single signature. */
+/** Your own routes can use the library: this one verifies a single signature. */
 app.post('/check', async (c) => {
   const { publicKey, message, signature } = await c.req.json<Record<string, string>>();
   const bytes = (base64 = '') => Buffer.from(base64, 'base64');
@@ -32,10 +32,10 @@ app.post('/check', async (c) => {
 const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) }, ({ port }) => {
   console.log(`http://localhost:${port}/falcon`);
 });
-// Longer than a load balancer takes to notice what /readyz says; none without one.
+// Longer than a load balancer takes to notice /readyz; 0 without one.
 const drainMs = Number(process.env.DRAIN_MS ?? 0);
 process.once('SIGTERM', async () => {
-  service.drain(); // /readyz says 503 from now on, and everything is still served
+  service.drain(); // /readyz returns 503 from now on; requests are still served
   await setTimeout(drainMs);
   await service.stop(); // running work may finish for ten seconds; the rest continues later
   server.close();

@@ -1,7 +1,7 @@
 /** @type {import('next').NextConfig} */
 export default {
-  // Left out of the bundle of the server, so that the service finds its worker in any place.
+  // Not bundled into the server, so that the service finds its worker.
   serverExternalPackages: ['falconry'],
-  // Signed URLs carry their right in the query, which `next dev` would print.
+  // The query of a signed URL must not be logged; `next dev` would print it.
   logging: { incomingRequests: { ignore: [/^\/falcon\//] } },
 };

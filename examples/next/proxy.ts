@@ -1,9 +1,9 @@
 import { type NextRequest, NextResponse } from 'next/server';
 
-/** A policy with a nonce for each page; Next puts the nonce into the scripts that it writes. */
+/** Sets a policy with a nonce for each page; Next adds the nonce to its scripts. */
 export function proxy(request: NextRequest) {
   const nonce = Buffer.from(crypto.randomUUID()).toString('base64');
-  // React needs eval under `next dev`; in production WebAssembly alone does.
+  // React needs eval under `next dev`; in production only WebAssembly does.
   const compile = process.env.NODE_ENV === 'production' ? "'wasm-unsafe-eval'" : "'unsafe-eval'";
   const policy = [
     "default-src 'self'",
@@ -20,5 +20,5 @@ export function proxy(request: NextRequest) {
   return response;
 }
 
-/** Pages and scripts alone: of a body, Next would hand over 10 MB at most behind this. */
+/** Only pages and scripts: Next limits bodies that pass through a proxy to 10 MB. */
 export const config = { matcher: '/((?!falcon/|aggregate).*)' };

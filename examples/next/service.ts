@@ -10,14 +10,14 @@ interface Running {
   readonly handler: FetchHandler;
 }
 
-// Next loads a module more than once (by route, and after each change): the process has the one
-// service.
+// Next loads a module more than once (for each route, and after each change), so the service is
+// kept in `globalThis`.
 const shared = globalThis as { falconry?: Promise<Running> | undefined };
 
 async function start(): Promise<Running> {
   const service = falconService({ dataDirectory: '.falconry' });
   await service.start();
-  // Set, it leaves the signal to us; otherwise Next ends the process by itself.
+  // If this is set, Next leaves the signal to the application; otherwise it ends the process.
   if (process.env.NEXT_MANUAL_SIG_HANDLE) {
     process.once('SIGTERM', async () => {
       await service.stop();
@@ -28,7 +28,7 @@ async function start(): Promise<Running> {
   return { service, handler: toFetchHandler(service, { mountPath: '/falcon' }) };
 }
 
-/** The service; it starts with the first request, not while Next builds. */
+/** Returns the service; it starts with the first request, not during `next build`. */
 export function running(): Promise<Running> {
   shared.falconry ??= start().catch((error: unknown) => {
     shared.falconry = undefined; // the next request tries again

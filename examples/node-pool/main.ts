@@ -1,6 +1,6 @@
 /**
- * Thousands of signatures on several threads, from one batch to the next, while the event loop
- * stays free for other work.
+ * Thousands of signatures on several threads, batch after batch, while the event loop stays free
+ * for other work.
  */
 import { availableParallelism } from 'node:os';
 import { CodedError, createAggregatePool, createVerifyPool, falcon512 } from 'falconry';
@@ -18,7 +18,7 @@ const items = Array.from({ length: SIGNATURES }, (_, i) => {
 let turns = 0;
 const counter = setInterval(() => turns++, 1);
 
-// Verification: each batch says which of its items are invalid.
+// Verification: each batch reports its invalid items.
 await using verifyPool = createVerifyPool({ threads: THREADS });
 const stream = Array.from({ length: 20 * SIGNATURES }, (_, i) => items[i % SIGNATURES]!);
 stream[4321] = { ...stream[4321]!, message: new TextEncoder().encode('another message') };
@@ -27,7 +27,7 @@ const invalid = await verifyPool.verifyBatch(stream, {
 });
 console.log(`${stream.length} signatures, invalid: ${JSON.stringify(invalid)}`);
 
-// A batch that nobody waits for any more.
+// A batch that is aborted.
 const controller = new AbortController();
 await verifyPool
   .verifyBatch(stream, { signal: controller.signal, onProgress: () => controller.abort() })
@@ -36,7 +36,7 @@ await verifyPool
     console.log(`ended early: ${error.code}`);
   });
 
-// Proofs: the pool keeps its threads and memory from one to the next.
+// Proofs: the pool keeps its threads and memory between batches.
 await using aggregatePool = createAggregatePool({ threads: 2, keyCacheBytes: 64 * 1024 * 1024 });
 for (const batch of [items.slice(0, 200), items.slice(200)]) {
   const proof = await aggregatePool.aggregate(batch, { format: 'proof' });

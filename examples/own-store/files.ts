@@ -1,4 +1,4 @@
-/** Files as a host may keep them: in a Map. */
+/** Files in a Map. */
 import { CodedError } from 'falconry';
 import type { BlobBody, BlobStore } from 'falconry/middleware';
 
@@ -7,7 +7,7 @@ const KEY = /^(inputs\/[0-9a-f-]{36}|results\/\d{1,9}\/\d{1,16})\.json$/;
 export type Files = Map<string, { readonly bytes: Uint8Array; readonly atMs: number }>;
 
 /**
- * @param files what is kept; two stores may share them
+ * @param files the files; two stores may share them
  * @param nowMs the clock, in milliseconds since 1970; the suites set it
  */
 export function mapBlobs(files: Files, nowMs: () => number = Date.now): BlobStore {
@@ -59,7 +59,7 @@ export function mapBlobs(files: Files, nowMs: () => number = Date.now): BlobStor
   };
 }
 
-/** The pieces of a body; ends with an error as soon as the signal says so. */
+/** Yields the pieces of a body; throws as soon as the signal aborts. */
 async function* untilAborted(body: BlobBody, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   if (body instanceof Uint8Array) {
     yield body;
@@ -77,7 +77,7 @@ async function* untilAborted(body: BlobBody, signal?: AbortSignal): AsyncGenerat
       yield value;
     }
   } finally {
-    // A body that waits for its next piece would not end before that.
+    // Otherwise a body waiting for its next piece would not notice.
     pieces.return?.().catch(() => {});
   }
 }

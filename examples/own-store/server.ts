@@ -1,4 +1,4 @@
-/** The service on stores of the host's own. */
+/** The service on the host's own stores. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { serve } from '@hono/node-server';
 import { falconService } from 'falconry/middleware';
@@ -12,9 +12,9 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest();
 const service = falconService({
   store: mapStore(),
   blobs: mapBlobs(new Map()),
-  // The store keeps no API keys, so the host says who is calling.
+  // The store has no API keys, so the host identifies callers.
   authenticate: (key) => (timingSafeEqual(hashOf(key), hashOf(token)) ? { client: 'me' } : null),
-  signing: false, // signing keys would be files; a host may pass a `keyStore` of its own
+  signing: false, // for testing only
 });
 await service.start();
 

@@ -1,4 +1,4 @@
-/** The suites of the library over both stores: write them first, and the stores until they pass. */
+/** The suites of falconry/testing for both stores. */
 import { describe, it } from 'node:test';
 import { blobContract, taskStoreContract } from 'falconry/testing';
 import { type Files, mapBlobs } from './files.ts';
@@ -6,7 +6,7 @@ import { mapStore } from './store.ts';
 
 taskStoreContract({ describe, it }, 'own store', async (nowMs) => {
   const store = mapStore(nowMs);
-  // `other` is a second connection to the same rows, where a store has connections.
+  // `other` is a second connection to the same rows, if the store has connections.
   return { store, other: store, close: () => store.close() };
 });
 

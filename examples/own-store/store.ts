@@ -1,6 +1,6 @@
 /**
- * A store of tasks as a host may write its own: rows in a Map, every verb one turn of the event
- * loop. It keeps nothing when the process ends; a store in a database has the same verbs.
+ * A task store of your own: rows in a Map, each method one turn of the event loop. Nothing survives
+ * the process; a store in a database has the same methods.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type {
@@ -40,7 +40,7 @@ const isFinal = ({ state }: Row) => FINAL.includes(state);
 const isHeld = ({ state }: Row) => state === 'verifying' || state === 'aggregating';
 const isEarly = ({ state }: Row) => state === 'created' || state === 'uploaded';
 
-/** What readers get: a copy, without what is the store's own. */
+/** Returns a copy for readers, without the store's own fields. */
 function told({ submitted, turn, dueMs, finishedMs, ...task }: Row): Task {
   return structuredClone(task);
 }
@@ -82,7 +82,7 @@ export function mapStore(nowMs: () => number = Date.now): TaskStore {
     if (changes.state !== undefined) tell(row);
     return row;
   };
-  /** Ends the task. @returns the keys of files that nobody needs any more */
+  /** Ends the task. @returns the keys of files that are no longer needed */
   const end = (row: Row, state: TaskState, changes: Partial<Row> = {}): string[] => {
     const blobs = row.input ? [row.input.key] : [];
     const ended = { input: null, finishedAt: at(), finishedMs: nowMs(), quarantined: false };
@@ -108,7 +108,7 @@ export function mapStore(nowMs: () => number = Date.now): TaskStore {
       storedBytes: mine.reduce((sum, row) => sum + bytes(row), 0),
     };
   };
-  /** The turn in which a task waits: the one after the client's last. */
+  /** The turn in which a task waits: the one after the client's last task. */
   const nextTurn = (clientId: number) => {
     const next = Math.max(turn, (lastTurns.get(clientId) ?? -1) + 1);
     lastTurns.set(clientId, next);
@@ -124,7 +124,7 @@ export function mapStore(nowMs: () => number = Date.now): TaskStore {
 
   function newRow(task: NewTask): Row {
     const { clientId, state, threads } = task;
-    // A prefix from the clock is not needed: the ids only have to grow.
+    // Ids only have to grow; they need no prefix from the clock.
     const id = ++lastId;
     const now = at();
     const waits = state === 'waiting';

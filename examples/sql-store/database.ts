@@ -1,6 +1,6 @@
 /**
- * A connection to the tables: transactions, statements that are prepared once, and the faults of
- * the database as the service knows them.
+ * A connection to the tables: transactions, statements that are prepared once, and database errors
+ * as errors that the service knows.
  */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { CodedError } from 'falconry';
@@ -8,7 +8,7 @@ import { SCHEMA, VERSION } from './schema.ts';
 
 export interface DatabaseOptions {
   readonly path: string;
-  /** How long a write waits for that of another process, in ms. */
+  /** How long a write waits for another process, in ms. */
   readonly patienceMs?: number;
 }
 
@@ -22,16 +22,16 @@ export class Database {
     this.#db = new DatabaseSync(path, { timeout: patienceMs });
   }
 
-  /** Makes the tables where they are not. */
+  /** Creates the tables if they do not exist. */
   open(): void {
     const [found] = this.all<{ user_version: number }>('PRAGMA user_version');
     if (found!.user_version > VERSION) throw new CodedError('STORE_NEWER');
-    // FULL: a commit has reached the disk when the promise of its verb resolves.
+    // FULL: a commit is on disk when the method's promise resolves.
     this.#exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     this.#exec(SCHEMA);
   }
 
-  /** All or nothing of the work, and nobody else's meanwhile. */
+  /** Runs the work as one transaction, without other writers. */
   transaction<T>(work: () => T): T {
     this.#exec('BEGIN IMMEDIATE');
     try {
@@ -71,7 +71,7 @@ export class Database {
     return known;
   }
 
-  /** Whatever the database throws is no fault of the caller. */
+  /** Errors of the database are never the caller's fault. */
   #guarded<T>(work: () => T): T {
     try {
       return work();

@@ -1,14 +1,14 @@
-/** A task as a document of the table, and what readers see of it. */
+/** A task as stored in the table, and as readers see it. */
 import type { ListedTask, NewTask, Task, TaskState } from 'falconry/middleware';
 
-/** A task, and what the store needs beside it. */
+/** A task with the fields that only the store needs. */
 export type Row = { -readonly [Name in keyof Task]: Task[Name] } & {
-  /** Whether it was notified: a repeat changes nothing. */
+  /** Whether it was notified; repeating that changes nothing. */
   submitted: boolean;
-  /** Clients take turns: the turn in which it waits, and its place in that turn. */
+  /** Clients take turns: the turn in which the task waits, and its place in that turn. */
   turn: number;
   place: number;
-  /** When it may be claimed, or when its lease ends; 0: at once. */
+  /** When it may be claimed, or when its lease ends; 0 means now. */
   dueMs: number;
   finishedMs: number | null;
 };
@@ -18,11 +18,11 @@ export const isFinal = ({ state }: Row): boolean => FINAL.includes(state);
 export const isHeld = ({ state }: Row): boolean => state === 'verifying' || state === 'aggregating';
 export const isEarly = ({ state }: Row): boolean => state === 'created' || state === 'uploaded';
 
-/** Bytes that count for its client. */
+/** The bytes that count towards the client's quota. */
 export const bytesOf = ({ input, result }: Row): number =>
   (input?.bytes ?? 0) + (result?.blob.bytes ?? 0);
 
-/** What readers get, without what is the store's own. */
+/** Returns the task without the store's own fields. */
 export function told({ submitted, turn, place, dueMs, finishedMs, ...task }: Row): Task {
   return task;
 }

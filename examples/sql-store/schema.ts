@@ -1,6 +1,6 @@
 /**
- * The tables. A task is one JSON document; what the queries ask for are columns that the database
- * computes from it, so that a document and its columns never differ.
+ * The tables. A task is one JSON document. The columns for queries are computed from it by the
+ * database, so a document and its columns never differ.
  */
 export const VERSION = 1;
 

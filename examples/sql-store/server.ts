@@ -1,4 +1,4 @@
-/** The service with its tasks in a database of the host's; files stay in a directory. */
+/** The service with its tasks in the host's database; files stay in a directory. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { serve } from '@hono/node-server';
 import { falconService } from 'falconry/middleware';
@@ -12,7 +12,7 @@ const store = new SqlStore({ path: process.env.TASKS ?? 'tasks.sqlite' });
 const service = falconService({
   store,
   dataDirectory: '.falconry',
-  // The store keeps no API keys, so the host says who is calling.
+  // The store has no API keys, so the host identifies callers.
   authenticate: (key) => (timingSafeEqual(hashOf(key), hashOf(token)) ? { client: 'me' } : null),
   signing: false,
 });
@@ -27,6 +27,6 @@ const server = serve({ fetch: service.app.fetch, port }, (address) => {
 });
 process.once('SIGTERM', async () => {
   await service.stop();
-  await store.close(); // who makes a store closes it, after the service
+  await store.close(); // a store is closed by the code that created it
   server.close();
 });

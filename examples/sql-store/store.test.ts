@@ -1,4 +1,4 @@
-/** The suites of the library over the store, on two connections to one file. */
+/** The suites of falconry/testing for the store, with two connections to one file. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,10 +1,10 @@
 /**
- * Tasks in an SQL database. Every verb is one transaction: it reads what it decides by, and writes
- * what it decided, while nobody else writes. In a database with many writers at once, the first
- * query of a verb locks what the others may not change meanwhile: the row of the client, or of the
- * task, by `SELECT … FOR UPDATE`, and for a claim the next row by `FOR UPDATE SKIP LOCKED`.
+ * Tasks in an SQL database. Every method is one transaction, during which nobody else writes. In a
+ * database with many concurrent writers, let the first query of a method lock the row it depends
+ * on: the client's or the task's, with `SELECT … FOR UPDATE`, and for a claim the next free row,
+ * with `FOR UPDATE SKIP LOCKED`.
  *
- * The file is long since the port is one object; the verbs are short.
+ * The file is long because the port is one object; the methods are short.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type {
@@ -42,14 +42,14 @@ import { bytesOf, isEarly, isFinal, listed, newRow, told } from './rows.ts';
 import { Tasks } from './tasks.ts';
 
 export interface SqlStoreOptions extends DatabaseOptions {
-  /** The clock, in ms since 1970; the suites set it. In production it is that of the database. */
+  /** The clock, in ms since 1970; the suites set it. In production, use the database's clock. */
   readonly nowMs?: () => number;
 }
 
 const HELD = "state IN ('verifying', 'aggregating')";
 const EARLY = "state IN ('created', 'uploaded')";
 const QUEUED = "state = 'waiting' AND quarantined = 0";
-/** Most rows that one sweep changes: other writers wait for it. */
+/** The maximum number of rows that one sweep changes, since other writers wait for it. */
 const SWEEP_ROWS = 500;
 
 export class SqlStore implements TaskStore, QuotaStore {
@@ -61,7 +61,7 @@ export class SqlStore implements TaskStore, QuotaStore {
     this.#tasks = new Tasks(this.#db, nowMs);
   }
 
-  // What clients do.
+  // Calls of clients.
 
   async put(task: NewTask, { limits = {}, hold }: PutOptions = {}): Promise<PutOutcome> {
     return this.#tasks.write(() => {
@@ -75,7 +75,7 @@ export class SqlStore implements TaskStore, QuotaStore {
       }
       const row = newRow(task, this.#tasks.at(), this.#tasks.nowMs());
       if (row.submitted) Object.assign(row, this.#tasks.place(clientId));
-      // The number of the row is a part of its document: it is written once it is known.
+      // The row's number is part of its document, so it is written once it is known.
       row.id = this.#db.run("INSERT INTO tasks (doc) VALUES ('{}')").id;
       this.#db.run('UPDATE tasks SET doc = ? WHERE id = ?', JSON.stringify(row), row.id);
       this.#tasks.count(clientId, 1, bytesOf(row));
@@ -183,7 +183,7 @@ export class SqlStore implements TaskStore, QuotaStore {
   async claim({ leaseMs, threads }: ClaimOptions): Promise<Claim> {
     return this.#tasks.write((): Claim => {
       const now = this.#tasks.nowMs();
-      // A lease that ends later than one from now was made before the clock was set back.
+      // A lease that ends later than a new one was made before the clock was set back.
       const ended = `SELECT id, doc FROM tasks
         WHERE ${HELD} AND (due_ms <= ? OR due_ms > ?)`;
       for (const row of this.#tasks.rows(ended, now, now + leaseMs)) {
@@ -199,7 +199,7 @@ export class SqlStore implements TaskStore, QuotaStore {
     });
   }
 
-  /** Until a retry is due or a lease ends; null if there is neither. */
+  /** Time until a retry is due or a lease ends; null if there is neither. */
   #nextMs(now: number): number | null {
     const sql = `SELECT min(due_ms) AS due FROM tasks
       WHERE finished_ms IS NULL AND ((${QUEUED}) OR ${HELD})`;
@@ -352,7 +352,7 @@ export class SqlStore implements TaskStore, QuotaStore {
     return answer?.token === hold.token && answer.task_id === null;
   }
 
-  // Quotas, which a store may do without.
+  // Quotas, which are optional.
 
   async quota(clientId: number): Promise<ClientQuota | null> {
     const found = this.#db.get<{ doc: string }>(

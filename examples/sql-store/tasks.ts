@@ -1,4 +1,4 @@
-/** The tasks of the tables, and the steps that the verbs of the store are made of. */
+/** Tasks in the tables, and the steps that make up the store's methods. */
 import type { ClientLimits, ClientUsage, TaskNews } from 'falconry/middleware';
 import type { Database } from './database.ts';
 import { bytesOf, isEarly, isFinal, isHeld, type Row } from './rows.ts';
@@ -7,7 +7,7 @@ export class Tasks {
   readonly db: Database;
   readonly nowMs: () => number;
   readonly listeners = new Set<(news: TaskNews) => void>();
-  /** What the transaction has changed so far. */
+  /** The changes of the transaction so far. */
   #news: TaskNews[] = [];
 
   constructor(db: Database, nowMs: () => number) {
@@ -15,7 +15,7 @@ export class Tasks {
     this.nowMs = nowMs;
   }
 
-  /** A transaction; who watches hears of its changes after the commit. */
+  /** Runs a transaction; watchers are notified of its changes after the commit. */
   write<T>(work: () => T): T {
     this.#news = [];
     const result = this.db.transaction(work);
@@ -23,7 +23,7 @@ export class Tasks {
     return result;
   }
 
-  /** Work on a task that this attempt holds. @returns whether it does, and the work was done */
+  /** Changes a task if this attempt holds it. @returns whether it does */
   whileHeld(id: number, attempt: number, work: (row: Row) => unknown): boolean {
     return this.write(() => {
       const row = this.held(id, attempt);
@@ -45,12 +45,12 @@ export class Tasks {
     return row && isHeld(row) && row.attempt === attempt ? row : undefined;
   }
 
-  /** Neither notified nor ended, and its time is not over. */
+  /** Whether a task is neither notified nor ended, and has not expired. */
   isOpen(row: Row): boolean {
     return isEarly(row) && row.expiresAtMs > this.nowMs();
   }
 
-  /** Writes a changed task, and what its client has now. */
+  /** Writes a changed task and updates the usage of its client. */
   save(row: Row, changes: Partial<Row>): Row {
     const [wasFinal, bytes] = [isFinal(row), bytesOf(row)];
     Object.assign(row, changes);
@@ -65,12 +65,12 @@ export class Tasks {
     return row;
   }
 
-  /** → waiting, in the place that it had. */
+  /** Puts a task back into the queue, at its old place. */
   giveBack(row: Row, changes: Partial<Row> = {}): Row {
     return this.change(row, { state: 'waiting', progress: null, dueMs: 0, ...changes });
   }
 
-  /** A final state. @returns the keys of files that nobody needs any more */
+  /** Ends a task. @returns the keys of files that are no longer needed */
   end(row: Row, state: Row['state'], changes: Partial<Row> = {}): string[] {
     const blobs = row.input ? [row.input.key] : [];
     const ended = { input: null, finishedAt: this.at(), finishedMs: this.nowMs() };
@@ -106,7 +106,7 @@ export class Tasks {
     if (openTasks !== 0 || bytes !== 0) this.db.run(sql, clientId, openTasks, bytes);
   }
 
-  /** The end of the queue: the turn after that of the client's last task. */
+  /** The end of the queue: the turn after the client's last task. */
   place(clientId: number): Pick<Row, 'turn' | 'place'> {
     const turn = `max((SELECT turn FROM counters),
       1 + coalesce((SELECT last_turn FROM clients WHERE client_id = ?), -1))`;
@@ -122,7 +122,7 @@ export class Tasks {
     return this.db.get<{ tick: number }>(sql)!.tick;
   }
 
-  /** The time, with nine digits behind the second, none twice: the last six are a counter. */
+  /** The time in nanoseconds, never the same twice: the last six digits are a counter. */
   at(): string {
     const digits = String(this.tick() % 1_000_000).padStart(6, '0');
     return `${new Date(this.nowMs()).toISOString().slice(0, -1)}${digits}Z`;

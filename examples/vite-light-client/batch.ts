@@ -1,4 +1,4 @@
-/** What the publisher serves, and how both sides read it. */
+/** The publisher's data, and how both sides read it. */
 
 /** A day's reports: the signer of each by number, and the aggregate of all signatures. */
 export interface Batch {
@@ -7,7 +7,7 @@ export interface Batch {
   readonly aggregate: string;
 }
 
-/** What is signed. The label keeps the signature from counting anywhere else. */
+/** The bytes that are signed. The label keeps the signature from being valid elsewhere. */
 export const messageOf = (signer: number, text: string): Uint8Array =>
   new TextEncoder().encode(`report of ${signer}: ${text}`);
 

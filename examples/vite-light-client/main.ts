@@ -1,13 +1,13 @@
 /**
  * The light client. It knows the signers' keys, downloads one aggregate instead of all signatures,
- * and believes nothing else that the publisher says.
+ * and does not trust the publisher.
  */
 import { inspectAggregate, verifyAggregate } from 'falconry/verify-aggregate';
 import { type Batch, fromBase64, messageOf } from './batch.ts';
 
 const KEYS = 'signers';
 
-/** The keys as they were at the first visit. Better: build them into the page. */
+/** The keys of the first visit. It is better to build them into the page. */
 async function pinnedKeys(): Promise<Uint8Array[]> {
   let text = localStorage.getItem(KEYS);
   if (text === null) {

@@ -1,6 +1,6 @@
 /**
- * Collects signed reports, has the service aggregate them, and publishes the result beside the
- * page that checks it.
+ * Collects signed reports, has the service aggregate them, and publishes the result with the page
+ * that verifies it.
  */
 import { serve } from '@hono/node-server';
 import { serveStatic } from '@hono/node-server/serve-static';
@@ -10,7 +10,7 @@ import { falconService } from 'falconry/middleware';
 import { Hono } from 'hono';
 import { type Batch, messageOf, toBase64 } from './batch.ts';
 
-// Stations that sign their reports. In earnest each has its key, and the publisher has none.
+// Stations that sign their reports. In reality each has its own key, and the publisher none.
 const stations = Array.from({ length: 10 }, () => falcon512.keygen());
 const reports = Array.from({ length: 200 }, (_, i) => {
   return { signer: i % stations.length, text: `${(15 + (i % 7) / 10).toFixed(1)} degrees` };
@@ -21,7 +21,7 @@ const items = reports.map(({ signer, text }) => {
   return { publicKey, message, signature: falcon512.sign(message, secretKey) };
 });
 
-// The service, called in this process; it needs no port.
+// The service runs in this process and needs no port.
 const service = falconService({ dataDirectory: '.falconry' });
 await service.start();
 const { key } = await service.apiKeys.create({ name: 'publisher' });

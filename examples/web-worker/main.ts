@@ -1,4 +1,4 @@
-/** The page: asks a worker for signatures, stays responsive, and verifies what it gets. */
+/** The page: requests signatures from a worker, stays responsive, and verifies them. */
 import { falcon512 } from 'falconry/verify';
 import type { Answer, Request } from './protocol.ts';
 

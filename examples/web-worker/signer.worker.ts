@@ -1,4 +1,4 @@
-/** Has the secret key, which never leaves it: the page can ask for signatures, and no more. */
+/** Holds the secret key, which never leaves the worker: the page can only request signatures. */
 import { falcon512 } from 'falconry';
 import type { Answer, Request } from './protocol.ts';
 

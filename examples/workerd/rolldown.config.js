@@ -1,6 +1,6 @@
 export default {
   input: 'worker.ts',
   output: { file: 'dist/worker.js' },
-  // workerd has these compiled: see config.capnp
+  // compiled by workerd: see config.capnp
   external: [/^falconry\/.*\.wasm$/],
 };

@@ -1,9 +1,9 @@
-/** A worker that signs receipts, and checks aggregates of other people's signatures. */
+/** A worker that signs receipts and verifies aggregates. */
 import { falcon512, useFalconModule, useLabradorModule, verifyAggregate } from 'falconry';
 import falconModule from 'falconry/falcon.relaxed.wasm';
 import labradorModule from 'falconry/labrador.relaxed.wasm';
 
-// Nothing can be compiled at run time; before the first call.
+// Before the first call, since nothing can be compiled at run time.
 useFalconModule(falconModule);
 useLabradorModule(labradorModule);
 

@@ -5,7 +5,7 @@ import { useState } from 'react';
 
 const SIGNATURES = 100;
 
-/** Signs messages in the browser, lets the server aggregate them, and checks what it says. */
+/** Signs messages in the browser, lets the server aggregate them, and verifies the result. */
 async function signAndCheck(): Promise<string> {
   const { publicKey, secretKey } = falcon512.keygen();
   const items = Array.from({ length: SIGNATURES }, (_, i) => {

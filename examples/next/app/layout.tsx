@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-// A page is made for each request, since it holds the nonce of proxy.ts.
+// Pages are rendered for each request, since they contain the nonce of proxy.ts.
 export const dynamic = 'force-dynamic';
 
 export default function Layout({ children }: { children: ReactNode }) {

@@ -3,7 +3,7 @@ import { type AggregateItem, aggregate, CodedError } from 'falconry';
 const MOST = 1722;
 const MOST_BYTES = 16 * 1024 * 1024;
 
-/** The text of a body; null if it is longer than it may be: the rest is read, and not kept. */
+/** Returns the text of a body; null if it is too long, of which the rest is read and dropped. */
 async function textOf(request: Request): Promise<string | null> {
   const decoder = new TextDecoder();
   let [text, size] = ['', 0];
@@ -14,7 +14,7 @@ async function textOf(request: Request): Promise<string | null> {
   return size > MOST_BYTES ? null : text + decoder.decode();
 }
 
-/** The bytes of hex digits. */
+/** Returns the bytes of hex digits. */
 function bytesOf(hex: unknown): Uint8Array {
   if (typeof hex !== 'string' || hex.length % 2 !== 0 || /[^0-9a-f]/i.test(hex)) {
     throw new SyntaxError('no hex');
@@ -22,7 +22,7 @@ function bytesOf(hex: unknown): Uint8Array {
   return new Uint8Array(Buffer.from(hex, 'hex'));
 }
 
-/** The items of a body. Throws a SyntaxError if it has another shape. */
+/** Returns the items of a body. @throws SyntaxError if it has another shape */
 function itemsOf(text: string): AggregateItem[] {
   const rows: unknown = JSON.parse(text);
   if (!Array.isArray(rows) || rows.length === 0 || rows.length > MOST) {
@@ -39,7 +39,7 @@ function itemsOf(text: string): AggregateItem[] {
 
 const refuse = (status: number, text: string) => new Response(text, { status });
 
-/** A batch at once, by the library. For many callers, or for long batches, use the service. */
+/** Aggregates a batch with the library. For many callers or long batches, use the service. */
 export async function POST(request: Request): Promise<Response> {
   const text = await textOf(request);
   if (text === null) return refuse(413, `at most ${MOST_BYTES} bytes, please`);

@@ -3,14 +3,14 @@
 import { falcon512 } from 'falconry/verify';
 import { type FormEvent, useState } from 'react';
 
-/** The bytes of hex digits, with `0x` or without; null if the text is something else. */
+/** Returns the bytes of hex digits, with or without `0x`; null for any other text. */
 function bytesOf(text: string): Uint8Array | null {
   const hex = text.trim().replace(/^0x/, '');
   if (!/^([0-9a-f]{2})*$/i.test(hex)) return null;
   return Uint8Array.from(hex.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
-/** Checks a signature in the browser; nothing is sent. */
+/** Verifies a signature in the browser; nothing is sent. */
 export default function Verify() {
   const [verdict, setVerdict] = useState('');
   const check = (event: FormEvent<HTMLFormElement>) => {

@@ -2,10 +2,10 @@ import { running } from '../../../service';
 
 export const dynamic = 'force-dynamic';
 
-/** Everything below /falcon is the service's. */
+/** Passes everything below /falcon to the service. */
 async function answer(request: Request): Promise<Response> {
   const started = await running().catch((error: unknown) => {
-    console.error(error); // the caller is told no more than that
+    console.error(error); // callers get no details
     return null;
   });
   if (started !== null) return started.handler(request);
