@@ -1,6 +1,6 @@
 /** Commands, options, files, metrics and settings named by the guide and the README exist. */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, posix } from 'node:path';
 import * as prometheus from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Command } from '../../src/cli/command.ts';
@@ -115,26 +115,21 @@ describe('files', () => {
   });
 
   it('and to a heading', () => {
-    const headingsOf = (text: string) =>
-      [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    const headingsOf = (path: string) =>
+      [...readFileSync(new URL(path, ROOT), 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
         heading!
           .toLowerCase()
           .replace(/[^\w -]/g, '')
           .replaceAll(' ', '-'),
       );
-    const anchorsOf = (text: string, file: string) =>
-      [...text.matchAll(/\]\(([^)#]*)#([^)]+)\)/g)].flatMap(([, path = '', anchor = '']) =>
-        path === file ? [anchor] : [],
-      );
-    const own = anchorsOf(guide, '');
-    const toGuide = [...own, ...anchorsOf(readme, '../../docs/operating.md')];
-    expect(toGuide.length).toBeGreaterThan(5);
-    for (const anchor of toGuide) {
-      expect(headingsOf(guide)).toContain(anchor);
-    }
-    for (const anchor of anchorsOf(guide, '../examples/deploy/README.md')) {
-      expect(headingsOf(readme)).toContain(anchor);
-    }
+    const anchors = ['docs/operating.md', 'examples/deploy/README.md'].flatMap((from) => {
+      const text = readFileSync(new URL(from, ROOT), 'utf8');
+      return [...text.matchAll(/\]\((?!https?:)([^)#]*)#([^)]+)\)/g)].map(([, path, anchor]) => {
+        return { to: path === '' ? from : posix.join(posix.dirname(from), path!), anchor };
+      });
+    });
+    expect(anchors.length).toBeGreaterThan(15);
+    for (const { to, anchor } of anchors) expect(headingsOf(to), to).toContain(anchor);
   });
 });
 
