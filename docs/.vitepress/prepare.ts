@@ -112,7 +112,7 @@ async function prepare(): Promise<void> {
   addCode();
   listDecisions();
   copyFiles();
-  copyFileSync(join(ROOT, 'src/page/icon.svg'), join(MADE_FILES, 'icon.svg'));
+  copyFileSync(join(ROOT, 'src/middleware/page/browser/icon.svg'), join(MADE_FILES, 'icon.svg'));
   put(join(MADE, 'sizes.json'), `${JSON.stringify(measureSizes(), null, 2)}\n`);
   put(join(MADE_PAGES, 'http.md'), httpPage(await readOpenApi()));
   compilePackage(join(PACKAGE, 'dist'));
