@@ -8,7 +8,9 @@
  */
 const boostDocument = (id: string): number => {
   if (/\/(api|decisions|rooms|examples)\//.test(id)) return 0.2;
-  return /\/(changelog|cli|http|protocol|references|releasing|security|soundness)\b/.test(id) ? 0.4 : 1;
+  return /\/(changelog|cli|http|protocol|references|releasing|security|soundness)\b/.test(id)
+    ? 0.4
+    : 1;
 };
 
 export const searchOptions = {
