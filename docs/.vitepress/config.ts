@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { defineConfig, type MarkdownRenderer } from 'vitepress';
 import { originOf, targetOf } from './links.ts';
 import { BASE, entries, HOME, MADE_FILES, PACKAGE, SITE } from './places.ts';
+import { searchOptions } from './search.ts';
 import { sidebar } from './sidebar.ts';
 
 /** The anchor of a heading as GitHub makes it: links of documents are for readers there, too. */
@@ -52,7 +53,7 @@ export default defineConfig({
     config: leadLinks,
   },
   themeConfig: {
-    search: { provider: 'local' },
+    search: { provider: 'local', options: { miniSearch: { searchOptions } } },
     logo: '/icon.svg',
     nav: [
       { text: 'Guide', link: '/start' },
@@ -61,6 +62,7 @@ export default defineConfig({
       { text: 'Soundness', link: '/soundness' },
       { text: 'Examples', link: '/examples/' },
       { text: 'API', link: '/api/' },
+      { text: 'HTTP', link: '/http' },
       { text: 'Source', link: HOME.page },
     ],
     sidebar: sidebar(),

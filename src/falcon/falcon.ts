@@ -81,8 +81,8 @@ export interface Falcon {
   ): Uint8Array<ArrayBuffer>;
 
   /**
-   * Verifies a detached signature of any form. Returns true or false for any bytes of signature and
-   * key.
+   * Verifies a detached signature of any form. Returns false for any invalid signature or key;
+   * `verifyBatch` reports the reason.
    *
    * @param options `format` accepts that one only
    * @throws TypeError if an argument is not bytes (or a key prepared for this parameter set), or

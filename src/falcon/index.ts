@@ -89,9 +89,9 @@ function createAttached(module: ModuleName, params: FalconParams): FalconAttache
   } satisfies FalconAttached);
 }
 
-/** Falcon-512, NIST security level 1. */
+/** Falcon-512, NIST security level 1; {@link Falcon} describes its methods. */
 export const falcon512: Falcon = /* @__PURE__ */ createFalcon('falcon512');
-/** Falcon-1024, NIST security level 5. */
+/** Falcon-1024, NIST security level 5; {@link Falcon} describes its methods. */
 export const falcon1024: Falcon = /* @__PURE__ */ createFalcon('falcon1024');
 
 /**

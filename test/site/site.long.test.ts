@@ -116,7 +116,7 @@ test('the table of sizes is that of the chart', () => {
     proofDerived,
   ]);
   expect(written).toEqual(figures);
-  expect(text).toContain('from about 82 signatures of Falcon-512 on, and from about 41 of');
+  expect(text).toContain('from about 82 signatures of Falcon-512, and from about 41 of');
   for (const derived of [false, true]) {
     expect(Math.abs(crossing(sizes.falcon512, derived) - 82)).toBeLessThan(3);
     expect(Math.abs(crossing(sizes.falcon1024, derived) - 41)).toBeLessThan(3);
