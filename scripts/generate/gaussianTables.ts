@@ -119,7 +119,7 @@ const differences = (values: readonly number[]): number[] =>
 
 export function gaussianTablesSource(): string {
   const table = (name: string, set: keyof typeof SIGMA_E9) =>
-    `export const ${name}: readonly number[] = /* @__PURE__ */ sums(sums([\n${lines(
+    `export const ${name}: readonly number[] = /* @__PURE__ */ sums(/* @__PURE__ */ sums([\n${lines(
       differences(differences(frequencies(SIGMA_E9[set]))),
     )}]));\n`;
   const ofProof = Array.from({ length: PROOF_TABLES }, (_, j) => {

@@ -2,9 +2,10 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort } from '../support/ports.ts';
+import { installed } from '../support/programs.ts';
 import { inChromium, inFirefox } from './browsers.ts';
 import { blockOf } from './outside.ts';
-import { beside, command, installed, project } from './project.ts';
+import { beside, command, project } from './project.ts';
 import type { JobReport } from './report.ts';
 import { serveFolder } from './serve.ts';
 import { inWorkerd } from './workerd.ts';

@@ -2,7 +2,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Block, blocksOf } from '../support/documentBlocks.ts';
-import { beside, command, installed, project } from './project.ts';
+import { installed } from '../support/programs.ts';
+import { beside, command, project } from './project.ts';
 
 const SERVER = `import { falconService } from 'falconry/middleware';
 

@@ -3,23 +3,23 @@
  * tarball.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { compilePackage } from '../../scripts/compilePackage.ts';
+import { installPackages } from '../../scripts/installPackages.ts';
 import { layOutDocuments } from '../../scripts/layOutPackage.ts';
 import { locked } from '../../src/middleware/signing/keyFiles.ts';
 import { isCodedError } from '../../src/shared/errors.ts';
+import { packageFolders } from '../support/programs.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const here = fileURLToPath(new URL('./', import.meta.url));
 const TRIES = 3;
-
-/** A program that the project itself has installed. */
-export const installed = (name: string): string => join(root, 'node_modules/.bin', name);
 
 /** A program or a folder of the packages beside this file. */
 export const beside = (path: string): string => join(here, 'node_modules', path);
@@ -50,12 +50,7 @@ function layOutSources(folder: string): void {
  * Installs the bundlers, and what belongs to them, where they are not yet. Test files that run at
  * the same time wait for each other.
  */
-export const installBundlers = (): Promise<void> => alone(installMissing);
-
-async function installMissing(): Promise<void> {
-  // Not `npm ci`: it fails where a registry lacks the optional packages of some other platform.
-  if (!(await isInstalled())) await npm(['install', '--no-save']);
-}
+export const installBundlers = (): Promise<void> => alone(() => installPackages(here));
 
 /** Does the work while no other process installs anything here. */
 async function alone(work: () => Promise<void>): Promise<void> {
@@ -96,17 +91,6 @@ export async function install(): Promise<void> {
   }
 }
 
-/** Whether the lock is that of the last installation. */
-async function isInstalled(): Promise<boolean> {
-  const times = ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
-    stat(join(here, name)).then(({ mtimeMs }) => mtimeMs),
-  );
-  return Promise.all(times).then(
-    ([lock, done]) => lock! <= done!,
-    () => false,
-  );
-}
-
 async function npm(args: readonly string[]): Promise<void> {
   for (let tried = 1; ; tried++) {
     try {
@@ -140,9 +124,7 @@ export const removeProjects = (): Promise<void> =>
 
 /** The version of a bundler that is in use. */
 export async function versionOf(name: string): Promise<string> {
-  const own = beside(`${name}/package.json`);
-  const text = await readFile(own, 'utf8').catch(() =>
-    readFile(join(root, 'node_modules', name, 'package.json'), 'utf8'),
-  );
+  const [folder = ''] = [beside(name), ...packageFolders(name)].filter(existsSync);
+  const text = await readFile(join(folder, 'package.json'), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }

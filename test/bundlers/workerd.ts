@@ -5,7 +5,8 @@ import { spawn } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { beside, command, installed, project } from './project.ts';
+import { installed } from '../support/programs.ts';
+import { beside, command, project } from './project.ts';
 import type { JobReport } from './report.ts';
 
 const PATIENCE_MS = 120_000;

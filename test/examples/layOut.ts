@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beside, command } from '../bundlers/project.ts';
+import { packageFolders } from '../support/programs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 export const examplesFolder = join(root, 'examples');
@@ -135,7 +136,7 @@ export async function layOutExample(name: string, tarball: string): Promise<stri
   if (declared.falconry !== PLACEHOLDER) throw new Error(`${name}: falconry is not a dependency`);
   for (const [wanted, version] of Object.entries(declared)) {
     if (wanted === 'falconry') continue;
-    const places = [join(root, 'node_modules', wanted), beside(wanted)].filter(existsSync);
+    const places = [...packageFolders(wanted), beside(wanted)].filter(existsSync);
     const found = places.map((place) => manifestOf(place).version);
     const place = places[found.indexOf(version)];
     if (place === undefined) {

@@ -8,7 +8,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { installed, projectFolder } from './recipes.ts';
+import { installed } from '../support/programs.ts';
+import { projectFolder } from './recipes.ts';
 
 const run = promisify(execFile);
 let root: string;

@@ -5,7 +5,7 @@
  */
 import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
@@ -14,10 +14,10 @@ import { type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { startService } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
+import { installed, packageFolders } from '../support/programs.ts';
 import { tellsAddresses } from './addresses.ts';
 import { open, send } from './client.ts';
 import {
-  installed,
   type Kitchen,
   layOut,
   projectFolder,
@@ -60,7 +60,7 @@ function versionOf({ heading, source }: Recipe): string {
   const name = /from '(express|fastify|hono)'/.exec(source)?.[1];
   const node = `Node ${process.versions.node}`;
   if (name === undefined) return `node:http of ${node}`;
-  const manifest = readFileSync(`${projectFolder}node_modules/${name}/package.json`, 'utf8');
+  const manifest = readFileSync(`${packageFolders(name)[0]}/package.json`, 'utf8');
   const { version } = JSON.parse(manifest);
   return `${name[0]!.toUpperCase()}${name.slice(1)} ${version} on ${node}`;
 }
@@ -252,17 +252,19 @@ async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test('what runs on Node is sound in types', { timeout: 300_000 }, async () => {
-  const folder = await mkdtemp(`${projectFolder}build/types-`);
+  // Below this folder's packages.
+  await mkdir(`${projectFolder}test/build`, { recursive: true });
+  const folder = await mkdtemp(`${projectFolder}test/build/types-`);
   try {
     const onNode = programs.filter(({ heading }) => heading !== 'Deno' && heading !== 'Bun');
     for (const [i, { source }] of onNode.entries()) {
       const text = source
-        .replaceAll("'falconry/middleware'", "'../../src/middleware/index.ts'")
-        .replaceAll("'falconry'", "'../../src/index.ts'");
+        .replaceAll("'falconry/middleware'", "'../../../src/middleware/index.ts'")
+        .replaceAll("'falconry'", "'../../../src/index.ts'");
       await writeFile(`${folder}/program${i}.ts`, text);
     }
     await writeFile(`${folder}/program-wrong.ts`, 'export const wrong: number = "text";');
-    const config = { extends: '../../tsconfig.json', include: ['*.ts'] };
+    const config = { extends: '../../../tsconfig.json', include: ['*.ts'], exclude: [] };
     await writeFile(`${folder}/tsconfig.json`, JSON.stringify(config));
     const faults = await promisify(execFile)(installed('tsc'), ['-p', folder]).then(
       ({ stdout }) => stdout,

@@ -12,7 +12,6 @@ import { localised } from '../support/documentBlocks.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 export const projectFolder = fileURLToPath(ROOT);
-export const installed = (name: string): string => join(projectFolder, 'node_modules/.bin', name);
 
 export interface Recipe {
   /** The heading that it stands under. */

@@ -10,10 +10,10 @@ import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fact } from '../support/facts.ts';
+import { installed } from '../support/programs.ts';
 import type { Outcome } from './ports/plainRunner.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const installed = (name: string): string => here(`../../node_modules/.bin/${name}`);
 const DENO = ['--no-prompt', '--no-lock', '--cached-only', '--node-modules-dir=manual'];
 
 let folder: string;

@@ -5,6 +5,8 @@
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findProgram } from './programs.ts';
 
+export type { Browser } from 'playwright-core';
+
 /**
  * The longest wait for anything on a page. Only a machine that is slow beyond use needs so much.
  */

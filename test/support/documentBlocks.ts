@@ -143,12 +143,13 @@ declare const Bun: {
 
 const configuration = (): string =>
   JSON.stringify({
-    extends: '../../tsconfig.json',
+    extends: '../../../tsconfig.json',
     compilerOptions: {
       lib: ['esnext', 'dom', 'dom.iterable'],
-      paths: Object.fromEntries([...ENTRIES].map(([name, file]) => [name, [`../../${file}`]])),
+      paths: Object.fromEntries([...ENTRIES].map(([name, file]) => [name, [`../../../${file}`]])),
     },
     include: ['*.ts'],
+    exclude: [],
   });
 
 /**
@@ -157,7 +158,7 @@ const configuration = (): string =>
  * @returns its complaints, with the document and the line in it
  */
 export async function typeBlocks(blocks: readonly Block[]): Promise<string[]> {
-  const folder = fileURLToPath(new URL('build/document-blocks/', ROOT));
+  const folder = fileURLToPath(new URL('test/build/document-blocks/', ROOT));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const programs = blocks.map(({ source, info }) =>

@@ -1,11 +1,10 @@
 /** The commands of other hosts, and the report that a script prints in one. */
 import { execFile, execFileSync } from 'node:child_process';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { installed } from './programs.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
-const installed = (name: string): string => join(root, 'node_modules/.bin', name);
 
 /** The commands that npm installed here. */
 export const DENO = installed('deno');

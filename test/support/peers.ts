@@ -12,7 +12,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import * as nobleFalcon from '@noble/post-quantum/falcon.js';
+import { packageFolders } from './programs.ts';
 
 export type Degree = 512 | 1024;
 
@@ -32,8 +34,9 @@ const require = createRequire(import.meta.url);
 
 /** The version of a package this project installs. */
 export function versionOf(name: string): string {
-  const path = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
-  return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
+  const [folder = ''] = packageFolders(name);
+  const text = readFileSync(join(folder, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 function answer(verify: () => boolean): boolean {

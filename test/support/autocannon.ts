@@ -1,0 +1,2 @@
+/** For benches: they are outside of the folder whose packages have it. */
+export { default } from 'autocannon';
