@@ -7,10 +7,12 @@
  *   {style.css,icon.svg,index.html}
  *   → src/middleware/page/assets.gen.ts
  *
- * The same sources always give the same bytes; the file is written only when they have changed.
+ * Also turns src/middleware/http/openapi.json into a module, which every host and bundler can load.
  *
- *   node scripts/build-assets.ts           writes the file
- *   node scripts/build-assets.ts --print   builds it afresh and writes it to standard output
+ * The same sources always give the same bytes; a file is written only when they have changed.
+ *
+ *   node scripts/build-assets.ts           writes the files
+ *   node scripts/build-assets.ts --print   bundles the page afresh and writes it to standard output
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,6 +23,7 @@ import { header, isCurrent, ROOT, sha256, writeAtomically } from './generated.ts
 
 const PAGE = join(ROOT, 'src/middleware/page/browser');
 const OUTPUT = 'src/middleware/page/assets.gen.ts';
+const OPENAPI = 'src/middleware/http/openapi';
 
 /** Browsers of the last two years or so; `light-dark()` in the style needs the latest versions. */
 const TARGET = ['chrome123', 'firefox120', 'safari17.5'];
@@ -139,6 +142,19 @@ export const TEMPLATE: string = ${JSON.stringify(template)};
 `;
 }
 
+/** Text, which is parsed when a service is first asked for its document. */
+function writeOpenapi(): void {
+  const document = JSON.stringify(JSON.parse(readFileSync(join(ROOT, `${OPENAPI}.json`), 'utf8')));
+  const openapiHead = header('scripts/build-assets.ts', sha256(recipe + document));
+  if (isCurrent(`${OPENAPI}.gen.ts`, openapiHead)) return;
+  const text = document.replaceAll(/[\\']/g, '\\$&');
+  writeAtomically(
+    `${OPENAPI}.gen.ts`,
+    `${openapiHead}\nexport const OPENAPI: string = '${text}';\n`,
+  );
+}
+
+writeOpenapi();
 if (process.argv.includes('--print')) {
   process.stdout.write(moduleSource());
 } else if (!isCurrent(OUTPUT, head)) {

@@ -57,10 +57,20 @@ export async function readOpenApi(): Promise<OpenApi> {
   const folder = mkdtempSync(join(tmpdir(), 'falconry-openapi-'));
   try {
     const { app } = falconService({ dataDirectory: folder });
-    return (await (await app.request('/v1/openapi.json')).json()) as OpenApi;
+    return withoutReferences(await (await app.request('/v1/openapi.json')).json());
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** The document with its shared parameters and responses where operations refer to them. */
+function withoutReferences(document: unknown): OpenApi {
+  const { components } = document as { components: Record<string, Record<string, unknown>> };
+  const resolve = (_: string, value: { $ref?: string } | null): unknown => {
+    const found = /^#\/components\/(parameters|responses)\/(\w+)$/.exec(value?.$ref ?? '');
+    return found === null ? value : components[found[1]!]![found[2]!];
+  };
+  return JSON.parse(JSON.stringify(document, resolve));
 }
 
 /** A cell of a table, on one line. */

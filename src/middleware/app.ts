@@ -14,13 +14,12 @@ import { observed } from './http/observe.ts';
 import { newTraceId, REQUEST_ID } from './http/traceContext.ts';
 import { isRefusal } from './identity/callers.ts';
 import { AnonymousLimiter, credentialsOf, RequestLimiter } from './limits.ts';
-import { operations } from './openapi/operations.ts';
-import { documentRoute } from './openapi/routes.ts';
 import type { Settings } from './options/options.ts';
 import { uiRoutes } from './page/route.ts';
 import { ProblemError, problemResponse } from './problems.ts';
 import { Reservations } from './reservations.ts';
 import { aggsignRoutes } from './routes/aggsign.ts';
+import { openapiRoute } from './routes/openapi.ts';
 import type { Caller, Deps, Env, Route } from './routes/route.ts';
 import { signRoutes } from './routes/sign.ts';
 import { taskRoutes } from './routes/tasks.ts';
@@ -37,7 +36,6 @@ export function createApp(runtime: Runtime): Hono<Env> {
     limiter: new RequestLimiter({ perSecond: requestsPerSecond, burst }),
     anonymous: new AnonymousLimiter({ perSecond: refusedPerSecond, burst: refusedBurst }),
     reservations: new Reservations(),
-    operations: operations(settings),
   };
   const routes: Route[] = [
     ...signRoutes(deps),
@@ -45,8 +43,8 @@ export function createApp(runtime: Runtime): Hono<Env> {
     ...taskRoutes(deps),
     ...uploadRoutes(deps),
     ...(settings.ui ? uiRoutes(deps) : []),
+    openapiRoute(deps),
   ];
-  routes.push(documentRoute(deps, routes));
   const app = new Hono<Env>();
   app.onError((error, c) => refuse(c, deps, error));
   const refused = (c: Context<Env>, path: string, error: () => CodedError) =>

@@ -82,14 +82,7 @@ async function install(hono: string | null): Promise<string> {
     recursive: true,
   });
   const present = new Set(await readdir(modules));
-  for (const name of [
-    '@asteasolutions',
-    '@noble',
-    '@types',
-    'eventsource-parser',
-    'piscina',
-    'zod',
-  ]) {
+  for (const name of ['@asteasolutions', '@noble', '@types', 'eventsource-parser', 'piscina']) {
     if (!present.has(name)) await symlink(join(ours, name), join(modules, name));
   }
   await writeFile(join(folder, 'host.ts'), HOST);

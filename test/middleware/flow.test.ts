@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { memoryStore } from '../../src/middleware/index.ts';
-import { ListItem, ProgressRecord } from '../../src/middleware/schemas.ts';
 import { CodedError } from '../../src/shared/errors.ts';
 import { decodeWireHex } from '../../src/wire/hex.ts';
 import { type Triple, toTriple } from '../../src/wire/triple.ts';
@@ -28,7 +27,6 @@ afterAll(() => http.close());
 
 const record = async (id: number) => {
   const answer = await http.ask('GET', `/v1/svc/tasks/${id}`);
-  ProgressRecord.parse(answer.json);
   return answer.json;
 };
 
@@ -100,7 +98,6 @@ describe('from signatures to a result', () => {
     const id = await upload(makeTriples(2));
     await follow(id);
     const { json } = await http.ask('GET', '/v1/svc/tasks?status=completed&order=desc&limit=1');
-    ListItem.parse(json.tasks[0]);
     const { meta } = json.tasks[0];
     expect(json.tasks[0]).toMatchObject({ id, status: 'completed' });
     expect(Object.keys(meta).sort()).toEqual([

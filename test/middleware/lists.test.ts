@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ListItem, TaskList } from '../../src/middleware/schemas.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
 
 const TASKS = '/v1/svc/tasks';
@@ -28,7 +27,6 @@ describe('GET /v1/svc/tasks', () => {
   const page = async (query: string, key?: string) => {
     const answer = await http.ask('GET', TASKS + query, undefined, key ? { key } : {});
     expect(answer.status, answer.text).toBe(200);
-    TaskList.parse(answer.json);
     return answer.json as { tasks: { id: number; status: string }[]; next: string };
   };
   /** Follows `next` until it is empty, as clients do. */
@@ -53,7 +51,6 @@ describe('GET /v1/svc/tasks', () => {
 
   it('has the fields of the contract, with nine fractional digits', async () => {
     const { tasks } = await page('?limit=1');
-    ListItem.parse(tasks[0]);
     expect(Object.keys(tasks[0]!).sort()).toEqual(['id', 'meta', 'status']);
     expect(tasks[0]).toMatchObject({ id: ids[0], status: 'uploaded' });
     const { meta } = tasks[0] as unknown as { meta: Record<string, unknown> };

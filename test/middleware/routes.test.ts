@@ -1,7 +1,6 @@
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { falconService } from '../../src/middleware/index.ts';
-import { ProgressRecord, UploadReceipt, UploadTicket } from '../../src/middleware/schemas.ts';
 import { expectProblem, heldBody, startService, type TestService } from './support.ts';
 import { makeMixedTriples, makeTriples } from './triples.ts';
 
@@ -22,7 +21,6 @@ describe('the three steps', () => {
     const created = await http.ask('POST', `${AGGSIGN}/task`);
     const afterMs = Date.now();
     expect(created.status).toBe(201);
-    UploadTicket.parse(created.json);
     const { process_id, url, expires_at } = created.json;
     expect(Number.isSafeInteger(process_id)).toBe(true);
     expect(url.startsWith(`${http.address}/v1/svc/`)).toBe(true);
@@ -38,7 +36,6 @@ describe('the three steps', () => {
     const { process_id, url } = (await http.ask('POST', `${AGGSIGN}/task`)).json;
     const afterMs = Date.now();
     const first = await record(process_id);
-    ProgressRecord.parse(first);
     expect(first).toMatchObject({
       client_id: 1,
       process_id,
@@ -54,14 +51,12 @@ describe('the three steps', () => {
 
     const put = await http.ask('PUT', url, makeTriples(2), { key: null });
     expect(put.status).toBe(200);
-    UploadReceipt.parse(put.json);
     expect(put.json.process_id).toBe(process_id);
     expect((await record(process_id)).status).toBe('wait for notification');
 
     const notified = await http.ask('POST', `${AGGSIGN}/notify/${process_id}`);
     expect(notified.status).toBe(202);
     expect(notified.headers.get('location')).toBe(`${http.address}/v1/svc/tasks/${process_id}`);
-    ProgressRecord.parse(notified.json);
     expect(notified.json.status).toBe('wait for falcon signature verify');
     expect(await record(process_id)).toEqual(notified.json);
 
@@ -118,7 +113,6 @@ describe('the direct request', () => {
   it('answers 202 with the record of a waiting task', async () => {
     const answer = await http.ask('POST', AGGSIGN, { data: makeTriples(3) });
     expect(answer.status).toBe(202);
-    ProgressRecord.parse(answer.json);
     expect(answer.json).toMatchObject({
       status: 'wait for falcon signature verify',
       batch_size: 3,

@@ -87,6 +87,32 @@ describe('POST /v1/falcon/sign', () => {
     }
   });
 
+  const hexFault = 'must be a string of hex digits';
+  const faults: [unknown, string, string, string][] = [
+    ...[null, [], 'x', 7, true].map((body): (typeof faults)[number] => {
+      return [body, '', 'invalid_type', 'must be an object'];
+    }),
+    [{}, '/digest', 'invalid_type', 'is missing'],
+    ...[null, 7, []].map((digest): (typeof faults)[number] => {
+      return [{ digest }, '/digest', 'invalid_type', hexFault];
+    }),
+    [{ digest: '' }, '/digest', 'prefix', 'must start with 0x'],
+    [{ digest: '0X00' }, '/digest', 'prefix', 'must start with 0x'],
+    [{ digest: '0xa' }, '/digest', 'oddLength', 'must have an even number of hex digits'],
+    [{ digest: '0xzz' }, '/digest', 'digit', 'contains a character that is not a hex digit'],
+    [
+      { digest: `0x${'00'.repeat(4097)}` },
+      '/digest',
+      'tooLong',
+      'must not be longer than 4096 bytes',
+    ],
+  ];
+  it.each(faults)('names the fault of %.20j', async (body, path, code, message) => {
+    const answer = await http.ask('POST', PATH, JSON.stringify(body));
+    expectProblem(answer, 422, 'INVALID_BODY');
+    expect(answer.json).toMatchObject({ errors: [{ path, code, message }], errors_total: 1 });
+  });
+
   it('can be switched off', async () => {
     const off = await startService({ signing: false });
     try {

@@ -167,7 +167,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/shared\/(errors|bytes)\.ts$/,
       /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
       /^src\/(shared\/threads|wire)\//,
-      /^(hono|zod)(\/|$)/,
+      /^hono(\/|$)/,
       /^@noble\/hashes\//,
       /^node:/,
     ],

@@ -5,6 +5,7 @@
  * is counted. Only what passes is decoded and parsed, and of a batch not even its long hex strings.
  */
 import { ascii, concatAll } from '../../shared/bytes.ts';
+import { type BytesForm, HEX_FORM } from '../../wire/taskFile.ts';
 import { ProblemError } from '../problems.ts';
 
 export interface JsonLimits {
@@ -183,4 +184,37 @@ function noteName(names: Set<string>, quoted: Uint8Array): void {
   }
   if (names.has(name)) throw malformed('The body holds an object with the same name twice');
   names.add(name);
+}
+
+const invalidBody = (path: string, code: string, message: string) =>
+  new ProblemError('INVALID_BODY', { errors: [{ path, code, message }] });
+
+/**
+ * Returns the value of a body that must be an object.
+ *
+ * @throws ProblemError `INVALID_BODY`
+ */
+export function requireObject(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return value as Readonly<Record<string, unknown>>;
+  }
+  throw invalidBody('', 'invalid_type', 'must be an object');
+}
+
+/**
+ * Returns the bytes of a member that must be hex.
+ *
+ * @param path the JSON pointer to the member
+ * @throws ProblemError `INVALID_BODY`
+ */
+export function requireHex(
+  given: unknown,
+  path: string,
+  maxBytes: number,
+  form: BytesForm = HEX_FORM,
+): Uint8Array {
+  const bytes = form.decode(given, maxBytes);
+  if (typeof bytes !== 'string') return bytes;
+  const code = bytes === 'missing' || bytes === 'type' ? 'invalid_type' : bytes;
+  throw invalidBody(path, code, form.describe(bytes, maxBytes));
 }

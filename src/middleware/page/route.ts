@@ -13,7 +13,6 @@ import { CodedError } from '../../shared/errors.ts';
 import type { PageConfig } from '../../wire/pageConfig.ts';
 import { resultKey } from '../blobs/port/blobStore.ts';
 import { contentSecurityPolicy, etagOf, type OpenHeaders, openAnswer } from '../http/page.ts';
-import { type Operation, pageAnswers } from '../openapi/operation.ts';
 import type { Settings } from '../options/options.ts';
 import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
@@ -57,7 +56,6 @@ export function uiRoutes({ settings }: Deps): Route[] {
       method: 'GET',
       path: '/v1/ui',
       right: 'open',
-      operation: OPERATION,
       async handle(c) {
         const policy = pagePolicy(await origins(settings));
         const headers = { 'cache-control': REVALIDATED, 'content-security-policy': policy };
@@ -146,17 +144,6 @@ function pagePolicy(others: readonly string[]): string {
 
 /** The policy of the worker: it compiles WebAssembly and calls no one. */
 const ASSET_POLICY = contentSecurityPolicy(["script-src 'self' 'wasm-unsafe-eval'"]);
-
-const OPERATION: Operation = {
-  id: 'getPage',
-  tag: 'Documents',
-  summary: 'A page for trying the service',
-  description:
-    'Sign, build a task, watch it and verify its result in a browser. It loads nothing from ' +
-    'other hosts; the API key is entered there.',
-  answers: pageAnswers('The page', 'The page has not changed'),
-  problems: [],
-};
 
 type Bodies = Partial<Record<Encoding, () => Uint8Array<ArrayBuffer>>>;
 

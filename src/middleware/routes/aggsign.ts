@@ -7,10 +7,8 @@ import { serviceBase } from '../http/address.ts';
 import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';
 import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../idempotency.ts';
 import { free } from '../memory.ts';
-import type { Operation } from '../openapi/operation.ts';
 import { ProblemError } from '../problems.ts';
 import { progressRecord } from '../records.ts';
-import { MAX_AGGREGATE_BYTES } from '../schemas.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { NewTask, PutOptions } from '../stores/port/taskStore.ts';
 import type { BatchLimits } from '../tasks/readBatch.ts';
@@ -22,26 +20,27 @@ import type { Caller, Deps, Env, Route } from './route.ts';
 /** A body that is not needed is read up to this length, so that repeats can be recognised. */
 const IGNORED_BODY_BYTES = 64 * 1024;
 
+/** More bytes than the aggregate of the largest batch has. */
+export const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
+
 /** A triple has four; the rest leaves room for the client's own members. */
 const TOKENS_PER_ITEM = 16;
 
 export function aggsignRoutes(deps: Deps): Route[] {
   const { settings } = deps;
   const base = `/v1/${settings.serviceName}/aggsign`;
-  const known = deps.operations;
-  const post = (path: string, operation: Operation, handle: Handler): Route => ({
+  const post = (path: string, handle: Handler): Route => ({
     method: 'POST',
     path: base + path,
     right: 'key',
-    operation,
     handle,
   });
   return [
-    post('/task', known.createTask, createTask(deps)),
-    post('/task/:process_id/url', known.renewUploadUrl, renewUrl(deps)),
-    post('/notify/:process_id', known.notifyTask, notify(deps)),
-    post('', known.aggregate, aggregateDirectly(deps)),
-    post('/verify', known.verifyAggregate, verify(deps)),
+    post('/task', createTask(deps)),
+    post('/task/:process_id/url', renewUrl(deps)),
+    post('/notify/:process_id', notify(deps)),
+    post('', aggregateDirectly(deps)),
+    post('/verify', verify(deps)),
   ];
 }
 

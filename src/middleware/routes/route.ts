@@ -2,8 +2,6 @@
 import type { Context } from 'hono';
 import type { BodyBudget } from '../http/bodyBudget.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
-import type { Operation } from '../openapi/operation.ts';
-import type { Operations } from '../openapi/operations.ts';
 import type { Settings } from '../options/options.ts';
 import type { Reservations } from '../reservations.ts';
 import type { Runtime } from '../runtime.ts';
@@ -26,8 +24,6 @@ export interface Deps {
   readonly limiter: RequestLimiter;
   readonly anonymous: AnonymousLimiter;
   readonly reservations: Reservations;
-  /** The descriptions of the endpoints, with the schemas that check requests. */
-  readonly operations: Operations;
 }
 
 /** The sender of a request with a valid API key. */
@@ -44,8 +40,6 @@ export interface Route {
    * before the start, with headers of its own.
    */
   readonly right: 'key' | 'url' | 'open';
-  /** Its description in the OpenAPI document; absent only for the parts of a page. */
-  readonly operation?: Operation;
   handle(c: Context<Env>, caller: Caller): Promise<Response>;
 }
 

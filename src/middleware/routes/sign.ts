@@ -1,15 +1,14 @@
 /** `POST /v1/falcon/sign`: for testing, with keys that the operator holds. */
 import { CodedError } from '../../shared/errors.ts';
-import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
+import { encodeWireHex } from '../../wire/hex.ts';
 import { bodyLimits, withParsedBody } from '../http/body.ts';
-import { judge } from '../schemas.ts';
+import { requireHex, requireObject } from '../http/strictJson.ts';
 import type { Deps, Route } from './route.ts';
 
 /** JSON around the hex digits, spaces and unknown members included. */
 const ENVELOPE_BYTES = 16 * 1024;
 
-export function signRoutes({ settings, runtime, budget, operations }: Deps): Route[] {
-  const operation = operations.sign;
+export function signRoutes({ settings, runtime, budget }: Deps): Route[] {
   const { maxDigestBytes } = settings;
   // A digit may come as an escape of six characters.
   const limits = bodyLimits(settings, 2 * 6 * maxDigestBytes + ENVELOPE_BYTES);
@@ -18,13 +17,11 @@ export function signRoutes({ settings, runtime, budget, operations }: Deps): Rou
       method: 'POST',
       path: '/v1/falcon/sign',
       right: 'key',
-      operation,
       handle: (c, { clientId }) =>
         withParsedBody(c, limits, budget.of(clientId), async (value) => {
           const { signer } = runtime.ports;
           if (signer === null) throw new CodedError('SIGNING_DISABLED');
-          const { digest } = judge(operation.body.schema, value);
-          const message = decodeWireHex(digest, maxDigestBytes) as Uint8Array;
+          const message = requireHex(requireObject(value).digest, '/digest', maxDigestBytes);
           const { signature, publicKey } = await signer.sign(clientId, message);
           return c.json({
             digest: encodeWireHex(message),

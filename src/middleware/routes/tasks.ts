@@ -15,35 +15,21 @@ const MAX_LIMIT = 1000;
 
 export function taskRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}/tasks`;
-  const { listTasks, getTask, removeTask, getResult, followTask } = deps.operations;
   const right = 'key';
   return [
-    { method: 'GET', path: base, right, operation: listTasks, handle: list(deps) },
+    { method: 'GET', path: base, right, handle: list(deps) },
     {
       method: 'GET',
       path: `${base}/:id`,
       right,
-      operation: getTask,
       async handle(c, caller) {
         const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
         return answerRecord(c, deps, task, 200);
       },
     },
-    { method: 'DELETE', path: `${base}/:id`, right, operation: removeTask, handle: remove(deps) },
-    {
-      method: 'GET',
-      path: `${base}/:id/result`,
-      right,
-      operation: getResult,
-      handle: result(deps),
-    },
-    {
-      method: 'GET',
-      path: `${base}/:id/events`,
-      right,
-      operation: followTask,
-      handle: followEvents(deps),
-    },
+    { method: 'DELETE', path: `${base}/:id`, right, handle: remove(deps) },
+    { method: 'GET', path: `${base}/:id/result`, right, handle: result(deps) },
+    { method: 'GET', path: `${base}/:id/events`, right, handle: followEvents(deps) },
   ];
 }
 

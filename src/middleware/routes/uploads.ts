@@ -23,21 +23,18 @@ const STEP_BYTES = 1024 * 1024;
 
 export function uploadRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}`;
-  const { uploadTaskFile, downloadResult } = deps.operations;
   const turns = new UploadTurns(deps.settings.limits.parallelUploads);
   return [
     {
       method: 'PUT',
       path: `${base}/uploads/:process_id`,
       right: 'url',
-      operation: uploadTaskFile,
       handle: (c) => upload(c, deps, turns),
     },
     {
       method: 'GET',
       path: `${base}/results/:attempt/:file`,
       right: 'url',
-      operation: downloadResult,
       handle: (c) => download(c, deps),
     },
   ];

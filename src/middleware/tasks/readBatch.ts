@@ -14,7 +14,7 @@ import {
   type ShapeFault,
 } from '../../wire/taskFile.ts';
 import type { Statement, TaskItem } from '../../wire/triple.ts';
-import { type JsonLimits, parseSlimJson } from '../http/strictJson.ts';
+import { type JsonLimits, parseSlimJson, requireHex, requireObject } from '../http/strictJson.ts';
 import { requestFingerprint } from '../idempotency.ts';
 import { free } from '../memory.ts';
 import { type Fault, ProblemError } from '../problems.ts';
@@ -126,7 +126,7 @@ function readClaim(body: Uint8Array, reading: ClaimReading): Claim {
   const { limits } = reading;
   const { value, form } = parse(body, reading, hexForm);
   const object = requireObject(value);
-  const aggregate = requireAggregate(object.aggregate, form, limits.maxAggregateBytes);
+  const aggregate = requireHex(object.aggregate, '/aggregate', limits.maxAggregateBytes, form);
   const { items, faults } = checkStatements(object.statements, limits, form);
   if (faults) throw shapeProblem(faults, '/statements');
   requireKeys(items, '/statements', headOfBytes);
@@ -201,25 +201,6 @@ function taskFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
     parts.push(index < items.length - 1 ? BETWEEN : END);
   });
   return concatAll(parts);
-}
-
-function requireObject(value: unknown): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return value as Readonly<Record<string, unknown>>;
-  }
-  throw new ProblemError('INVALID_BODY', {
-    errors: [{ path: '', code: 'invalid_type', message: 'must be an object' }],
-  });
-}
-
-function requireAggregate(given: unknown, form: BytesForm, maxBytes: number): Uint8Array {
-  const bytes = form.decode(given, maxBytes);
-  if (typeof bytes !== 'string') return bytes;
-  // As the schema of the request names it.
-  const isType = bytes === 'missing' || bytes === 'type';
-  const code = isType ? 'invalid_type' : bytes;
-  const message = form.describe(bytes, maxBytes);
-  throw new ProblemError('INVALID_BODY', { errors: [{ path: '/aggregate', code, message }] });
 }
 
 /** The first byte of a public key by its length in bytes (FALCON round 3, section 3.11.4). */

@@ -51,7 +51,7 @@ export class Contract {
   readonly #compiled = new Map<unknown, ValidateFunction>();
 
   constructor(document: unknown) {
-    this.document = document;
+    this.document = withoutReferences(document);
     this.#ajv = makeAjv();
     for (const [name, schema] of Object.entries(this.document.components.schemas)) {
       this.#ajv.addSchema(rebased(schema) as object, BASE + name);
@@ -206,6 +206,22 @@ export class Contract {
     }
     return validate;
   }
+}
+
+/** A copy whose operations hold their parameters and responses instead of references to them. */
+function withoutReferences(document: unknown): Json {
+  const copy: Json = structuredClone(document);
+  const target = ({ $ref, ...own }: Json): Json =>
+    $ref === undefined ? own : copy.components[$ref.split('/')[2]][$ref.split('/')[3]];
+  for (const item of Object.values(copy.paths as Json)) {
+    for (const operation of Object.values(item as Json) as Json[]) {
+      operation.parameters = operation.parameters?.map(target);
+      for (const [status, response] of Object.entries(operation.responses as Json)) {
+        operation.responses[status] = target(response);
+      }
+    }
+  }
+  return copy;
 }
 
 /** Strict: a keyword that means nothing is an error. OpenAPI's own annotations are told. */
