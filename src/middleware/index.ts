@@ -104,11 +104,11 @@ export type {
   TaskStore,
   UploadOutcome,
 } from './stores/port/taskStore.ts';
+export type { TableStoreOptions } from './stores/rules/tableStore.ts';
 export { memoryStore } from './stores/sqlite/memory.ts';
 export { type SqliteOptions, sqliteStore } from './stores/sqlite/sqlite.ts';
 export type { SqliteFile } from './stores/sqlite/sqliteFile.ts';
 export type { StoreSettings } from './stores/sqlite/sqliteWork.ts';
-export type { TableStoreOptions } from './stores/sqlite/tableStore.ts';
 export type { RunnerEvent } from './tasks/runner.ts';
 export type { TracingApi } from './tracing.ts';
 

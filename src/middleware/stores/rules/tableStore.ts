@@ -12,13 +12,13 @@
 
 import type { OperatorStore } from '../port/operatorStore.ts';
 import type { ApiKeyStore, Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
-import { answers } from '../rules/answers.ts';
-import { clients } from '../rules/clients.ts';
-import { Ledger } from '../rules/ledger.ts';
-import { operator } from '../rules/operator.ts';
-import { queue } from '../rules/queue.ts';
-import { submissions } from '../rules/submissions.ts';
-import type { Table } from '../rules/table.ts';
+import { answers } from './answers.ts';
+import { clients } from './clients.ts';
+import { Ledger } from './ledger.ts';
+import { operator } from './operator.ts';
+import { queue } from './queue.ts';
+import { submissions } from './submissions.ts';
+import type { Table } from './table.ts';
 
 /** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
 const SWEEP_ROWS = 500;
