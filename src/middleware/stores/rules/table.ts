@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isFinal, type TaskState, type UnfinishedState } from '../../../wire/taskStates.ts';
-import type { Ageing, ClientQuota, Holdings, UnfinishedQuery } from '../port/operatorStore.ts';
+import type { ClientQuota, UnfinishedQuery } from '../port/operatorStore.ts';
 import type { ListedTask, Task } from '../port/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
 
@@ -191,44 +191,6 @@ export class Table {
     return { openTasks, storedBytes };
   }
 
-  /** All that is kept of a client but its API keys. */
-  holdings(clientId: number): Omit<Holdings, 'apiKeys'> {
-    const counts = this.#one(HOLDINGS, clientId)!;
-    const [tasks, unfinished, files, bytes] = ['tasks', 'unfinished', 'files', 'bytes'].map(
-      (name) => Number(counts[name]),
-    ) as [number, number, number, number];
-    const answers = 'SELECT count(*) AS answers FROM answers WHERE client_id = ?';
-    const named = 'SELECT 1 FROM clients WHERE client_id = ?';
-    return {
-      tasks,
-      unfinished,
-      files,
-      bytes,
-      answers: Number(this.#one(answers, clientId)!.answers),
-      named: this.#one(named, clientId) !== undefined,
-    };
-  }
-
-  /** At most `limit` rows of one client, final or not. */
-  tasksOf(clientId: number, which: 'final' | 'unfinished', limit: number): TaskRow[] {
-    const not = which === 'final' ? '' : 'NOT';
-    const sql = `SELECT * FROM tasks WHERE client_id = ? AND state ${not} IN ${FINAL}
-      ORDER BY id LIMIT ?`;
-    return this.#all(sql, clientId, limit).map(fromColumns);
-  }
-
-  /** Rows overdue at `nowMs`, and final ones finished at or before `beforeMs`, by client. */
-  ageing(nowMs: number, beforeMs: number | null): Ageing[] {
-    return this.#all(AGEING, nowMs, beforeMs ?? -1).map((row) => ({
-      clientId: Number(row.client_id),
-      expiring: Number(row.expiring),
-      removing: Number(row.removing),
-      bytes: Number(row.bytes),
-      oldestEnd: row.oldest as string | null,
-      newestEnd: row.newest as string | null,
-    }));
-  }
-
   /** `oldestWaitingAt`: when the oldest task that waits was submitted. */
   depth(): Omit<QueueDepth, 'oldestWaitingMs'> & { readonly oldestWaitingAt: string | null } {
     const states = noTasks();
@@ -359,14 +321,6 @@ export class Table {
     this.#run('INSERT INTO clients VALUES (?, ?)', clientId, name);
   }
 
-  /** Removes the client's name, turn and answers; it has no rows. */
-  forgetClient(clientId: number): void {
-    for (const table of ['clients', 'answers', 'usage', 'quotas']) {
-      this.#run(`DELETE FROM ${table} WHERE client_id = ?`, clientId);
-    }
-    this.#run('DELETE FROM last_numbers WHERE name = ?', `turn of ${clientId}`);
-  }
-
   apiKeys(): ApiKeyRow[] {
     return this.#all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey);
   }
@@ -415,23 +369,6 @@ export class Table {
     if (this.#db.isOpen) this.#db.close();
   }
 }
-
-const FINAL = `('completed', 'failed', 'cancelled', 'expired')`;
-
-const HOLDINGS = `SELECT count(*) AS tasks,
-    count(*) FILTER (WHERE state NOT IN ${FINAL}) AS unfinished,
-    count(input_key) + count(result_key) AS files,
-    ifnull(sum(ifnull(input_bytes, 0) + ifnull(result_bytes, 0)), 0) AS bytes
-  FROM tasks WHERE client_id = ?`;
-
-/** Each part has a partial index of its rows; no row is in both. */
-const AGEING = `SELECT client_id, count(*) FILTER (WHERE finished_at IS NULL) AS expiring,
-    count(finished_at) AS removing,
-    sum(ifnull(input_bytes, 0) + ifnull(result_bytes, 0)) AS bytes,
-    min(finished_at) AS oldest, max(finished_at) AS newest
-  FROM (SELECT * FROM tasks WHERE state IN ('created', 'uploaded') AND expires_ms <= ?
-    UNION ALL SELECT * FROM tasks WHERE finished_ms IS NOT NULL AND finished_ms <= ?)
-  GROUP BY client_id ORDER BY client_id`;
 
 /** Fields that are stored as they are, in one column. */
 const PLAIN = {

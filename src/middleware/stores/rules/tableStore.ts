@@ -6,7 +6,6 @@
  *   queue.ts         the verbs of workers
  *   answers.ts       Idempotency-Keys
  *   clients.ts       API keys, quotas, numbers of clients, secrets
- *   operator.ts      the verbs of the operator
  *   ledger.ts        the steps of tasks, their order, and the news of them
  */
 
@@ -15,7 +14,6 @@ import type { ApiKeyStore, Sweep, SweepOptions, TaskStore } from '../port/taskSt
 import { answers } from './answers.ts';
 import { clients } from './clients.ts';
 import { Ledger } from './ledger.ts';
-import { operator } from './operator.ts';
 import { queue } from './queue.ts';
 import { submissions } from './submissions.ts';
 import type { Table } from './table.ts';
@@ -42,7 +40,7 @@ export function tableStore(
     ...queue(ledger),
     ...answers(ledger),
     ...clients(ledger),
-    ...operator(ledger),
+    unfinished: async (query) => table.unfinished(query).map((row) => ledger.told(row)),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
     watch: (listener) => ledger.watch(listener),
