@@ -15,7 +15,7 @@ import type { Health } from './health.ts';
 import { createApiKey, rotateApiKey } from './identity/apiKeys.ts';
 import { resolveOptions, type ServiceOptions } from './options/options.ts';
 import type { Env } from './routes/route.ts';
-import { type ErasedClient, Runtime } from './runtime.ts';
+import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/port/taskStore.ts';
 
 export type { ErrorCode, InvalidItem } from '../shared/errors.ts';
@@ -50,7 +50,6 @@ export type {
 export type { SigningSalt } from './options/optionTable.ts';
 export type { PortCall } from './portCalls.ts';
 export type { ProblemBody } from './problems.ts';
-export type { ErasedClient } from './runtime.ts';
 export type { KnownPublicKey } from './signing/keyFormat.ts';
 export type { KeysSecret } from './signing/keySeal.ts';
 export {
@@ -61,12 +60,7 @@ export {
   type SigningKey,
 } from './signing/keyStore.ts';
 export type {
-  Ageing,
-  CareStore,
   ClientQuota,
-  Disowned,
-  EndedTask,
-  Holdings,
   OperatorStore,
   QuotaStore,
   RetiredSecret,
@@ -104,11 +98,11 @@ export type {
   TaskStore,
   UploadOutcome,
 } from './stores/port/taskStore.ts';
+export type { TableStoreOptions } from './stores/rules/tableStore.ts';
 export { memoryStore } from './stores/sqlite/memory.ts';
 export { type SqliteOptions, sqliteStore } from './stores/sqlite/sqlite.ts';
 export type { SqliteFile } from './stores/sqlite/sqliteFile.ts';
 export type { StoreSettings } from './stores/sqlite/sqliteWork.ts';
-export type { TableStoreOptions } from './stores/sqlite/tableStore.ts';
 export type { RunnerEvent } from './tasks/runner.ts';
 export type { TracingApi } from './tracing.ts';
 
@@ -166,18 +160,6 @@ export interface FalconService {
   readonly running: number;
   /** The unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE` */
   depth(): Promise<QueueDepth>;
-  /**
-   * Removes everything that is kept of a client: its API keys, its tasks with their files and
-   * results, its Idempotency-Keys, quota, name and signing key. Tasks that wait or run are
-   * cancelled first. Let `authenticate` refuse the client before. An erasure that was interrupted
-   * goes on when it is called again; there is no way back.
-   *
-   * @param clientId a number that no client has, or has any more, is no fault: nothing is removed
-   * @returns what this call has removed; `unfinished`: tasks that it cancelled
-   * @throws RangeError unless it is an integer from 1 on; CodedError `NOT_STARTED`,
-   *   `STORE_UNAVAILABLE`, `CONFLICT` if the store of the host has no `CareStore`
-   */
-  eraseClient(clientId: number): Promise<ErasedClient>;
 }
 
 /**
@@ -213,6 +195,5 @@ export function falconService(options: ServiceOptions = {}): FalconService {
       return runtime.running;
     },
     depth: async () => runtime.ports.store.depth(),
-    eraseClient: (clientId) => runtime.eraseClient(clientId),
   };
 }

@@ -9,7 +9,6 @@ import { directoryBlobs } from './blobs/directory/directory.ts';
 import type { BlobStore } from './blobs/port/blobStore.ts';
 import { ClientLimits } from './clientLimits.ts';
 import { describe } from './describe.ts';
-import { type Erased, eraseClient } from './erasure.ts';
 import { HealthWatch, type ServiceState } from './health.ts';
 import { UrlSecrets } from './http/urlSecrets.ts';
 import { storedKeyAuthentication } from './identity/apiKeys.ts';
@@ -19,7 +18,7 @@ import { KEYS_FOLDER, type Settings, STORE_FILE } from './options/options.ts';
 import { type PortCall, timedPort } from './portCalls.ts';
 import { fileKeyStore, type KeyStore } from './signing/keyStore.ts';
 import { Signer } from './signing/signer.ts';
-import type { CareStore, SecretStore } from './stores/port/operatorStore.ts';
+import type { SecretStore } from './stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/port/taskStore.ts';
 import { sqliteStore } from './stores/sqlite/sqlite.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
@@ -48,16 +47,6 @@ export interface Ports {
 
 /** Until a rotated secret is seen. */
 const LOOK_EVERY_MS = 2000;
-
-const ERASING = ['disown', 'ended', 'removeEnded', 'forget'] as const;
-const mayErase = (store: TaskStore): store is TaskStore & CareStore =>
-  ERASING.every((method) => method in store);
-
-/** What an erasure has removed of a client. */
-export interface ErasedClient extends Erased {
-  /** Signing keys, the earlier ones among them. */
-  readonly signingKeys: number;
-}
 
 const SWEEP_EVERY_MS = 30_000;
 const CLEAN_EVERY_MS = 3_600_000;
@@ -122,24 +111,6 @@ export class Runtime {
     return () => {
       if (--this.#active === 0) this.#onIdle?.();
     };
-  }
-
-  async eraseClient(clientId: number): Promise<ErasedClient> {
-    if (!Number.isSafeInteger(clientId) || clientId < 1) {
-      throw new RangeError('"clientId" must be an integer from 1 on');
-    }
-    const { store, blobs } = this.ports;
-    if (!mayErase(store)) {
-      throw new CodedError('CONFLICT', { message: 'The store of this service erases no clients' });
-    }
-    const leave = this.enter();
-    try {
-      const erased = await eraseClient(store, blobs, clientId);
-      const signingKeys = (await this.#keyStore().remove?.(clientId)) ?? 0;
-      return { ...erased, signingKeys };
-    } finally {
-      leave();
-    }
   }
 
   start(): Promise<void> {

@@ -1,7 +1,8 @@
+import { describe, it } from 'vitest';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
-import { ownContract } from './ownContract.ts';
+import { storeContract } from '../../src/middleware/testing/index.ts';
 
-ownContract('memory', async (nowMs) => {
+storeContract({ describe, it }, 'memory', async (nowMs) => {
   const store = memoryStore({ nowMs });
   return { store, other: store, close: () => store.close() };
 });

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TableStoreOptions } from '../../src/middleware/stores/rules/tableStore.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
-import type { TableStoreOptions } from '../../src/middleware/stores/sqlite/tableStore.ts';
 import type { OpenedStore } from './fullStore.ts';
 
 type Store = OpenedStore['store'];

@@ -11,11 +11,11 @@ import {
   SCHEMA_VERSION,
 } from '../../src/middleware/stores/sqlite/sqliteSchema.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
+import { storeContract } from '../../src/middleware/testing/index.ts';
 import type { Claimed } from './fixtures/claimer.ts';
 import { openSqlite } from './openSqlite.ts';
-import { ownContract } from './ownContract.ts';
 
-ownContract('SQLite', openSqlite);
+storeContract({ describe, it }, 'SQLite', openSqlite);
 
 /** A private file, as the store makes it. */
 function newFile(path: string): DatabaseSync {

@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
+import { storeContract } from '../../src/middleware/testing/index.ts';
 import {
   BLOCK,
   moduleOf,
@@ -19,9 +20,8 @@ import {
 } from '../shared/threads/workers.ts';
 import { lockFile, whileLocked } from './lockedStore.ts';
 import { openThreads } from './openSqlite.ts';
-import { ownContract } from './ownContract.ts';
 
-ownContract('SQLite on a thread', openThreads);
+storeContract({ describe, it }, 'SQLite on a thread', openThreads);
 
 const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
 

@@ -33,9 +33,7 @@ export type FindCaller = (key: string, request: Request) => Promise<{ clientId: 
 const NAME = /^[^\0\p{Cs}]{1,256}$/u;
 
 /**
- * @returns the hook with names turned into numbers; it rejects with INTERNAL if the hook errs. The
- *   store is asked each time: another process may have erased the client in the meantime, and the
- *   name then belongs to a new one.
+ * @returns the hook with names turned into numbers; it rejects with INTERNAL if the hook errs
  */
 export function callerFinder(
   authenticate: Authenticate,

@@ -9,7 +9,7 @@ import type { Authenticate } from '../identity/callers.ts';
 import type { PortCall } from '../portCalls.ts';
 import { checkKeysSecret, type KeysSecret } from '../signing/keySeal.ts';
 import type { KeyStore } from '../signing/keyStore.ts';
-import type { CareStore, QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
+import type { QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
 import type { RunnerEvent } from '../tasks/runner.ts';
 import type { TracingApi } from '../tracing.ts';
@@ -108,9 +108,9 @@ export interface ServiceOptions {
    *
    * It may be a `TaskStore` alone. Then, without `ApiKeyStore`, the option `authenticate` is
    * needed; without `QuotaStore` all clients have the same limits; without `SecretStore` the secret
-   * of signed urls cannot be exchanged; without `CareStore` no client can be erased.
+   * of signed urls cannot be exchanged.
    */
-  readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore & CareStore>;
+  readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore>;
   /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
   /** Stores signing keys; default: files in the data directory. */

@@ -3,7 +3,7 @@ import { link, mkdir, open, readFile, rename, stat, unlink } from 'node:fs/promi
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../../shared/errors.ts';
-import { hasEnded, ownHolder } from '../stores/sqlite/holder.ts';
+import { hasEnded, ownHolder } from '../stores/rules/processIdentity.ts';
 
 /**
  * The text of a file that only its owner can read, or null if there is none.

@@ -18,7 +18,6 @@ export { blobContract, type OpenBlobs, type OpenedBlobs } from './blobContract.t
 export type { TestRunner } from './runner.ts';
 export {
   apiKeyStoreContract,
-  careStoreContract,
   operatorStoreContract,
   quotaStoreContract,
   secretStoreContract,

@@ -2,14 +2,8 @@
  * What every task store must do: one suite, run over each of them. A host's own store may do
  * without most ports; the part for each can run by itself.
  */
-import type {
-  CareStore,
-  OperatorStore,
-  QuotaStore,
-  SecretStore,
-} from '../stores/port/operatorStore.ts';
+import type { OperatorStore, QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
-import { careContract } from './careContract.ts';
 import { clientContract } from './clientContract.ts';
 import { keyContract } from './keyContract.ts';
 import { operatorContract } from './operatorContract.ts';
@@ -34,7 +28,6 @@ export function storeContract(
   apiKeyStoreContract(runner, name, open);
   quotaStoreContract(runner, name, open);
   secretStoreContract(runner, name, open);
-  careStoreContract(runner, name, open);
   operatorStoreContract(runner, name, open);
 }
 
@@ -85,18 +78,6 @@ export function secretStoreContract(
   open: OpenStore<TaskStore & SecretStore>,
 ): void {
   suite(runner, `${name}: the contract of a store of secrets`, open, secretContract);
-}
-
-/**
- * The port `CareStore`, on a store of tasks: erasures, and what a sweep would do. API keys and
- * quotas take part where the store has them.
- */
-export function careStoreContract(
-  runner: TestRunner,
-  name: string,
-  open: OpenStore<TaskStore & CareStore & Partial<ApiKeyStore & QuotaStore>>,
-): void {
-  suite(runner, `${name}: the contract of a store that erases clients`, open, careContract);
 }
 
 /** Of the port `OperatorStore`, on a store of tasks: what `falconry queue` and `retry` ask. */

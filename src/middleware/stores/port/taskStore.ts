@@ -215,10 +215,9 @@ export interface QueueDepth {
  *
  * The rest is optional. Without `ApiKeyStore` the service needs `authenticate`; without
  * `QuotaStore` every client has the limits of the service; without `SecretStore` the secret of
- * signed urls cannot be exchanged; without
- * `CareStore` no client can be erased. Each has a suite in `falconry/testing`. The commands of
- * `falconry` that work on a store (`keys`, `queue`, `quota`, `erase` and others) know SQLite and
- * PostgreSQL alone: in a store of a host's own, its program does what they do.
+ * signed urls cannot be exchanged. Each has a suite in `falconry/testing`. The commands of
+ * `falconry` that work on a store (`keys`, `queue`, `quota` and others) know SQLite and PostgreSQL
+ * only: for a store of its own, a host's program does what they do.
  */
 export interface TaskStore {
   /**

@@ -8,12 +8,9 @@ export const RUNNING = `('verifying', 'aggregating')`;
 /** A row that has ended, and the file that it does not need any more. */
 export type Endings = TaskRow & { readonly old_input: string | null };
 
-/** What every end sets, with the input kept. */
-export const END_WITH_INPUT = (s: string) => `updated_at = clock_timestamp(),
-  finished_at = clock_timestamp(), finished_ms = ${s}.now_ms(), due_ms = NULL, quarantined = false`;
-
-/** What every end sets that does not come from the operator. */
-export const END = (s: string) => `${END_WITH_INPUT(s)},
+/** What every end sets, whatever its state. */
+export const END = (s: string) => `updated_at = clock_timestamp(),
+  finished_at = clock_timestamp(), finished_ms = ${s}.now_ms(), due_ms = NULL, quarantined = false,
   input_key = NULL, input_bytes = NULL, input_tag = NULL`;
 
 /** Cancels the task `$1` if it is as `where` says; a row of {@link Endings}. Nobody is told. */

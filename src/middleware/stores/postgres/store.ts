@@ -7,7 +7,6 @@
  *   answers.ts       Idempotency-Keys
  *   reads.ts         questions
  *   upkeep.ts        the sweep
- *   operator.ts      the verbs of the operator
  *   clients.ts       API keys, numbers of clients, secrets
  *   quotas.ts        the quotas of clients
  *   ledger.ts        the news of changed tasks; hints.ts: to other processes
@@ -22,7 +21,6 @@ import { clients } from './clients.ts';
 import { Database } from './database.ts';
 import { Hints } from './hints.ts';
 import { Ledger } from './ledger.ts';
-import { operator } from './operator.ts';
 import { queue } from './queue.ts';
 import { quotas } from './quotas.ts';
 import { reads } from './reads.ts';
@@ -80,7 +78,6 @@ export function createStore(
     ...answers(database, questions.get),
     ...clients(database),
     ...quotas(database),
-    ...operator(ledger),
     sweep: sweeper(ledger),
     watch: (listener) => ledger.watch(listener),
     open: () => database.checkVersion(),

@@ -1,8 +1,8 @@
 /** Who holds an Idempotency-Key, and the task that was made under it. */
 import type { Task } from '../port/task.ts';
 import type { AnswerHold, BeginAnswer, PutOptions, TaskStore } from '../port/taskStore.ts';
-import { hasEnded, ownHolder } from '../sqlite/holder.ts';
 import type { Ledger } from './ledger.ts';
+import { hasEnded, ownHolder } from './processIdentity.ts';
 import type { AnswerRow, Table } from './table.ts';
 
 type Answers = Pick<TaskStore, 'beginAnswer' | 'extendAnswer' | 'abandonAnswer'>;

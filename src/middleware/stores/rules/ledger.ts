@@ -5,7 +5,7 @@
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
 import type { TaskNews } from '../port/taskStore.ts';
-import { type Clocks, StoreClock } from '../sqlite/clock.ts';
+import { type Clocks, StoreClock } from './storeClock.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 
 /**

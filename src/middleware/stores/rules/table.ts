@@ -1,11 +1,10 @@
 /**
- * What a store on this machine needs from its memory or its file: rows, a few queries, and
- * transactions. A transaction is a synchronous function, so nothing can come between its reads and
- * its writes. The rules of the port are in `tableStore.ts`, once for all tables.
+ * The tables of a store in SQLite. They know what rows there are, but not the rules of the port,
+ * which are in tableStore.ts.
  */
-
-import type { UnfinishedState } from '../../../wire/taskStates.ts';
-import type { Ageing, ClientQuota, Holdings, UnfinishedQuery } from '../port/operatorStore.ts';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { isFinal, type TaskState, type UnfinishedState } from '../../../wire/taskStates.ts';
+import type { ClientQuota, UnfinishedQuery } from '../port/operatorStore.ts';
 import type { ListedTask, Task } from '../port/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
 
@@ -38,7 +37,7 @@ export interface AnswerRow {
   readonly heldUntilMs: number;
   readonly createdMs: number;
   readonly taskId: number | null;
-  /** The process of the first request (holder.ts). */
+  /** The process of the first request (processIdentity.ts). */
   readonly holder: string;
 }
 
@@ -65,89 +64,459 @@ export function noTasks(): Record<UnfinishedState, number> {
   return { created: 0, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 };
 }
 
-export interface Table {
+export interface GroupCommit {
   /**
    * Runs the work soon, as one transaction that excludes all other writers, in this process and in
    * others. Durable once the promise resolves; rolled back if the work throws or the promise
    * rejects.
    */
   write<T>(work: () => T): Promise<T>;
+  /** Resolves when every transaction that waits has its outcome. */
+  drain(): Promise<void>;
+}
+
+type Columns = Record<string, SQLInputValue>;
+
+/**
+ * The rows of a store in SQLite: a few queries, and transactions. A transaction is a synchronous
+ * function, so nothing can come between its reads and its writes. The rules of the port are in
+ * tableStore.ts.
+ */
+export class Table {
+  readonly #db: DatabaseSync;
+  readonly #groupCommit: GroupCommit;
+  readonly #statements = new Map<string, StatementSync>();
+
+  constructor(db: DatabaseSync, groupCommit: GroupCommit) {
+    this.#db = db;
+    this.#groupCommit = groupCommit;
+  }
+
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql);
+    if (!statement) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
+    return statement;
+  }
+
+  #one(sql: string, ...values: SQLInputValue[]): Columns | undefined {
+    return this.#prepared(sql).get(...values) as Columns | undefined;
+  }
+
+  #all(sql: string, ...values: SQLInputValue[]): Columns[] {
+    return this.#prepared(sql).all(...values) as Columns[];
+  }
+
+  /** @returns the number of changed rows */
+  #run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#prepared(sql).run(...values).changes);
+  }
+
+  /**
+   * Runs the work soon, as one transaction that excludes all other writers, in this process and in
+   * others. Durable once the promise resolves; rolled back if the work throws or the promise
+   * rejects.
+   */
+  write<T>(work: () => T): Promise<T> {
+    return this.#groupCommit.write(work);
+  }
 
   /** The last number used, 0 at first. Numbers are never used again, whatever is deleted. */
-  lastNumber(name: NumberName): number;
-  setLastNumber(name: NumberName, number: number): void;
-  insert(row: TaskRow): void;
-  row(id: number): TaskRow | undefined;
+  lastNumber(name: NumberName): number {
+    return Number(this.#one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
+  }
+
+  setLastNumber(name: NumberName, number: number): void {
+    this.#run('INSERT OR REPLACE INTO last_numbers VALUES (?, ?)', name, number);
+  }
+
+  insert(row: TaskRow): void {
+    const columns = toColumns(row);
+    const names = Object.keys(columns);
+    const sql = `INSERT INTO tasks (${names}) VALUES (${names.map(() => '?')})`;
+    this.#run(sql, ...Object.values(columns));
+  }
+
+  row(id: number): TaskRow | undefined {
+    return rowOf(this.#one('SELECT * FROM tasks WHERE id = ?', id));
+  }
+
   /** @returns the row after the change; it must exist */
-  update(id: number, changes: TaskChanges): TaskRow;
-  delete(id: number): void;
+  update(id: number, changes: TaskChanges): TaskRow {
+    const columns = toColumns(changes);
+    const sets = Object.keys(columns).map((name) => `${name} = ?`);
+    const sql = `UPDATE tasks SET ${sets} WHERE id = ? RETURNING *`;
+    return fromColumns(this.#one(sql, ...Object.values(columns), id)!);
+  }
+
+  delete(id: number): void {
+    this.#run('DELETE FROM tasks WHERE id = ?', id);
+  }
 
   /** At most `limit` rows of one client in order of id. */
-  list(query: ListQuery, limit: number): ListedTask[];
+  list({ clientId, after, order = 'asc', state }: ListQuery, limit: number): ListedTask[] {
+    const values: SQLInputValue[] = [clientId];
+    let where = 'client_id = ?';
+    if (state !== undefined) {
+      where += ' AND state = ?';
+      values.push(state);
+    }
+    if (after !== undefined) {
+      where += order === 'asc' ? ' AND id > ?' : ' AND id < ?';
+      values.push(after);
+    }
+    const direction = order === 'asc' ? 'ASC' : 'DESC';
+    const sql = `SELECT ${LISTED} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
+    return this.#all(sql, ...values, limit).map(toListed);
+  }
+
   /** Rows of all clients that are not final, in order of id. */
-  unfinished(query: UnfinishedQuery): TaskRow[];
-  usage(clientId: number): ClientUsage;
-  /** All that is kept of a client but its API keys. */
-  holdings(clientId: number): Omit<Holdings, 'apiKeys'>;
-  /** At most `limit` rows of one client, final or not. */
-  tasksOf(clientId: number, which: 'final' | 'unfinished', limit: number): TaskRow[];
-  /** Rows overdue at `nowMs`, and final ones finished at or before `beforeMs`, by client. */
-  ageing(nowMs: number, beforeMs: number | null): Ageing[];
+  unfinished({ limit, after = 0, quarantined }: UnfinishedQuery): TaskRow[] {
+    // Each part has an index of its own rows, so that the many finished ones are not looked at.
+    const free = `SELECT id FROM tasks WHERE due_ms IS NOT NULL
+      UNION ALL SELECT id FROM tasks WHERE state IN ('created', 'uploaded')`;
+    const aside = 'SELECT id FROM tasks WHERE quarantined = 1';
+    const ids =
+      quarantined === undefined ? `${free} UNION ALL ${aside}` : quarantined ? aside : free;
+    const sql = `SELECT * FROM tasks WHERE id IN (${ids}) AND id > ? ORDER BY id LIMIT ?`;
+    return this.#all(sql, after, limit).map(fromColumns);
+  }
+
+  usage(clientId: number): ClientUsage {
+    let [openTasks, storedBytes] = [0, 0];
+    const sql = 'SELECT state, tasks, bytes FROM usage WHERE client_id = ?';
+    for (const row of this.#all(sql, clientId)) {
+      if (!isFinal(row.state as TaskState)) openTasks += Number(row.tasks);
+      storedBytes += Number(row.bytes);
+    }
+    return { openTasks, storedBytes };
+  }
+
   /** `oldestWaitingAt`: when the oldest task that waits was submitted. */
-  depth(): Omit<QueueDepth, 'oldestWaitingMs'> & { readonly oldestWaitingAt: string | null };
+  depth(): Omit<QueueDepth, 'oldestWaitingMs'> & { readonly oldestWaitingAt: string | null } {
+    const states = noTasks();
+    for (const row of this.#all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state')) {
+      const state = row.state as TaskState;
+      if (!isFinal(state)) states[state] = Number(row.tasks);
+    }
+    const aside = 'SELECT count(*) AS tasks FROM tasks WHERE quarantined = 1';
+    const quarantined = Number(this.#one(aside)!.tasks);
+    states.waiting -= quarantined;
+    const first = `SELECT min(submitted_at) AS oldest FROM tasks INDEXED BY tasks_oldest
+      WHERE state = 'waiting' AND quarantined = 0`;
+    const oldestWaitingAt = this.#one(first)!.oldest as string | null;
+    return { states, quarantined, oldestWaitingAt };
+  }
+
   /**
    * Of the waiting rows with `dueMs` at or before now, the one with the first turn, submitted
    * first. Rows that were set aside have no `dueMs`.
    */
-  firstWaiting(nowMs: number): TaskRow | undefined;
+  firstWaiting(nowMs: number): TaskRow | undefined {
+    // The index is named, since the planner would rather sort all rows that are due.
+    const sql = `SELECT * FROM tasks INDEXED BY tasks_queue
+      WHERE state = 'waiting' AND quarantined = 0 AND due_ms <= ?
+      ORDER BY turn, submitted_at, id LIMIT 1`;
+    return rowOf(this.#one(sql, nowMs));
+  }
+
   /** Running rows whose lease has ended. */
-  endedLeases(nowMs: number): TaskRow[];
+  endedLeases(nowMs: number): TaskRow[] {
+    // The index is named, since the planner would rather scan all waiting rows.
+    const sql = `SELECT * FROM tasks INDEXED BY tasks_leases
+      WHERE state IN ('verifying', 'aggregating') AND due_ms <= ?`;
+    return this.#all(sql, nowMs).map(fromColumns);
+  }
+
   /** Smallest `dueMs` of running rows and of waiting ones that may be claimed, or null. */
-  earliestDueMs(): number | null;
+  earliestDueMs(): number | null {
+    const { due } = this.#one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!;
+    return due === null ? null : Number(due);
+  }
+
   /** Rows in created or uploaded with `expiresMs` at or before now. */
-  overdue(nowMs: number, limit: number): TaskRow[];
+  overdue(nowMs: number, limit: number): TaskRow[] {
+    const sql = `SELECT * FROM tasks WHERE state IN ('created', 'uploaded') AND expires_ms <= ?
+      LIMIT ?`;
+    return this.#all(sql, nowMs, limit).map(fromColumns);
+  }
+
   /** Final rows that were finished at or before then. */
-  finishedBefore(ms: number, limit: number): TaskRow[];
+  finishedBefore(ms: number, limit: number): TaskRow[] {
+    const sql = `SELECT * FROM tasks WHERE finished_ms IS NOT NULL AND finished_ms <= ? LIMIT ?`;
+    return this.#all(sql, ms, limit).map(fromColumns);
+  }
+
   /** Those of the keys that a row names as its input or result. */
-  referenced(keys: readonly string[]): Set<string>;
+  referenced(keys: readonly string[]): Set<string> {
+    const sql = `SELECT 1 AS known FROM tasks WHERE input_key = ?1
+      UNION ALL SELECT 1 FROM tasks WHERE result_key = ?1 LIMIT 1`;
+    return new Set(keys.filter((key) => this.#one(sql, key) !== undefined));
+  }
 
-  answer(clientId: number, key: string): AnswerRow | undefined;
+  answer(clientId: number, key: string): AnswerRow | undefined {
+    const sql = 'SELECT * FROM answers WHERE client_id = ? AND key = ?';
+    const row = this.#one(sql, clientId, key);
+    return row && toAnswer(row);
+  }
+
   /** Adds or replaces. */
-  putAnswer(row: AnswerRow): void;
-  deleteAnswer(clientId: number, key: string): void;
-  deleteAnswersBefore(createdMs: number): void;
+  putAnswer(row: AnswerRow): void {
+    const { clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId, holder } = row;
+    const values = [clientId, key, fingerprint, token, heldUntilMs, createdMs, taskId, holder];
+    this.#run('INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?, ?)', ...values);
+  }
 
-  /** @returns the number of the client with this name */
-  clientNamed(name: string): number | undefined;
-  putClientName(name: string, clientId: number): void;
-  /** Removes the client's name, turn and answers; it has no rows. */
-  forgetClient(clientId: number): void;
+  deleteAnswer(clientId: number, key: string): void {
+    this.#run('DELETE FROM answers WHERE client_id = ? AND key = ?', clientId, key);
+  }
+
+  deleteAnswersBefore(createdMs: number): void {
+    this.#run('DELETE FROM answers WHERE created_ms < ?', createdMs);
+  }
 
   /**
    * @returns the value under the name, which becomes `fresh` if there is none. Only inside `write`.
    */
-  secret(name: string, fresh: Uint8Array): Uint8Array;
-  knownSecret(name: string): Uint8Array | undefined;
+  secret(name: string, fresh: Uint8Array): Uint8Array {
+    this.#run('INSERT OR IGNORE INTO secrets VALUES (?, ?)', name, fresh);
+    return this.knownSecret(name)!;
+  }
+
+  knownSecret(name: string): Uint8Array | undefined {
+    const row = this.#one('SELECT value FROM secrets WHERE name = ?', name);
+    return row?.value as Uint8Array | undefined;
+  }
+
   /** Puts another value under the name of a secret. */
-  replaceSecret(name: string, value: Uint8Array): void;
+  replaceSecret(name: string, value: Uint8Array): void {
+    this.#run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', name, value);
+  }
+
   /** The last one first. */
-  retiredSecrets(name: string): RetiredRow[];
-  putRetiredSecret(name: string, row: RetiredRow): void;
+  retiredSecrets(name: string): RetiredRow[] {
+    const sql = `SELECT value, retired_ms FROM retired_secrets WHERE name = ?
+      ORDER BY retired_ms DESC, rowid DESC`;
+    return this.#all(sql, name).map(({ value, retired_ms }) => {
+      return { value: value as Uint8Array, retiredMs: Number(retired_ms) };
+    });
+  }
+
+  putRetiredSecret(name: string, { value, retiredMs }: RetiredRow): void {
+    const sql = 'INSERT INTO retired_secrets (name, value, retired_ms) VALUES (?, ?, ?)';
+    this.#run(sql, name, value, retiredMs);
+  }
+
   /** Those that were retired at or before then. */
-  deleteRetiredSecrets(name: string, ms: number): void;
+  deleteRetiredSecrets(name: string, ms: number): void {
+    this.#run('DELETE FROM retired_secrets WHERE name = ? AND retired_ms <= ?', name, ms);
+  }
 
-  apiKeys(): ApiKeyRow[];
-  apiKey(sha256: string): ApiKeyRow | undefined;
+  /** @returns the number of the client with this name */
+  clientNamed(name: string): number | undefined {
+    const row = this.#one('SELECT client_id FROM clients WHERE name = ?', name);
+    return row && Number(row.client_id);
+  }
+
+  putClientName(name: string, clientId: number): void {
+    this.#run('INSERT INTO clients VALUES (?, ?)', clientId, name);
+  }
+
+  apiKeys(): ApiKeyRow[] {
+    return this.#all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey);
+  }
+
+  apiKey(sha256: string): ApiKeyRow | undefined {
+    const row = this.#one('SELECT * FROM api_keys WHERE sha256 = ?', sha256);
+    return row && toApiKey(row);
+  }
+
   /** Adds or replaces. */
-  putApiKey(row: ApiKeyRow): void;
-  deleteApiKey(sha256: string): boolean;
+  putApiKey({ sha256, name, clientId, createdAt, expiresMs, usedMs }: ApiKeyRow): void {
+    const sql = `INSERT OR REPLACE INTO api_keys
+      (sha256, name, client_id, created_at, expires_ms, used_ms) VALUES (?, ?, ?, ?, ?, ?)`;
+    this.#run(sql, sha256, name, clientId, createdAt, expiresMs, usedMs);
+  }
 
-  quota(clientId: number): ClientQuota | undefined;
+  deleteApiKey(sha256: string): boolean {
+    return this.#run('DELETE FROM api_keys WHERE sha256 = ?', sha256) > 0;
+  }
+
+  quota(clientId: number): ClientQuota | undefined {
+    const row = this.#one('SELECT * FROM quotas WHERE client_id = ?', clientId);
+    return row && toQuota(row);
+  }
+
   /** In order of clients. */
-  quotas(): (ClientQuota & { readonly clientId: number })[];
+  quotas(): (ClientQuota & { clientId: number })[] {
+    const rows = this.#all('SELECT * FROM quotas ORDER BY client_id');
+    return rows.map((row) => ({ clientId: Number(row.client_id), ...toQuota(row) }));
+  }
+
   /** Adds, replaces, or removes. */
-  putQuota(clientId: number, quota: ClientQuota | undefined): void;
+  putQuota(clientId: number, quota: ClientQuota | undefined): void {
+    this.#run('DELETE FROM quotas WHERE client_id = ?', clientId);
+    if (!quota) return;
+    const { openTasks = null, storedBytes = null, requestsPerSecond = null } = quota;
+    const sql = `INSERT INTO quotas (client_id, open_tasks, stored_bytes, requests_per_second)
+      VALUES (?, ?, ?, ?)`;
+    this.#run(sql, clientId, openTasks, storedBytes, requestsPerSecond);
+  }
 
   /** Once what waits has been written. */
-  close(): Promise<void>;
+  async close(): Promise<void> {
+    await this.#groupCommit.drain();
+    this.#statements.clear();
+    if (this.#db.isOpen) this.#db.close();
+  }
+}
+
+/** Fields that are stored as they are, in one column. */
+const PLAIN = {
+  id: 'id',
+  clientId: 'client_id',
+  kind: 'kind',
+  state: 'state',
+  attempt: 'attempt',
+  failures: 'failures',
+  losses: 'losses',
+  count: 'count',
+  threads: 'threads',
+  createdAt: 'created_at',
+  submittedAt: 'submitted_at',
+  updatedAt: 'updated_at',
+  finishedAt: 'finished_at',
+  expiresMs: 'expires_ms',
+  dueMs: 'due_ms',
+  finishedMs: 'finished_ms',
+  turn: 'turn',
+  requestId: 'request_id',
+  traceparent: 'traceparent',
+} as const;
+
+function toColumns(row: TaskRow | TaskChanges): Columns {
+  const columns: Columns = {};
+  for (const [field, column] of Object.entries(PLAIN)) {
+    const value = row[field as keyof TaskChanges] as SQLInputValue | undefined;
+    if (value !== undefined) columns[column] = value;
+  }
+  if (row.submitted !== undefined) columns.submitted = row.submitted ? 1 : 0;
+  if (row.quarantined !== undefined) columns.quarantined = row.quarantined ? 1 : 0;
+  if (row.progress !== undefined) columns.progress = json(row.progress);
+  if (row.error !== undefined) columns.error = json(row.error);
+  if (row.input !== undefined) {
+    columns.input_key = row.input?.key ?? null;
+    columns.input_bytes = row.input?.bytes ?? null;
+    columns.input_tag = row.input?.tag ?? null;
+  }
+  if (row.result !== undefined) {
+    columns.result_key = row.result?.blob.key ?? null;
+    columns.result_bytes = row.result?.blob.bytes ?? null;
+    columns.result_tag = row.result?.blob.tag ?? null;
+    columns.result_format = row.result?.format ?? null;
+    columns.aggregate_bytes = row.result?.aggregateBytes ?? null;
+  }
+  return columns;
+}
+
+/**
+ * The columns of a list. An `error` can name 1722 signatures: a page of them would be megabytes.
+ */
+const LISTED = `id, client_id, state, count, created_at, submitted_at, finished_at,
+  result_key, result_bytes, result_tag, result_format, aggregate_bytes`;
+
+function toListed(columns: Columns): ListedTask {
+  return {
+    id: columns.id,
+    clientId: columns.client_id,
+    state: columns.state,
+    count: columns.count,
+    createdAt: columns.created_at,
+    submittedAt: columns.submitted_at,
+    finishedAt: columns.finished_at,
+    result: toResult(columns),
+  } as ListedTask;
+}
+
+function rowOf(columns: Columns | undefined): TaskRow | undefined {
+  return columns && fromColumns(columns);
+}
+
+/** Written out field by field: every read of a task goes through here. */
+function fromColumns(columns: Columns): TaskRow {
+  return {
+    id: columns.id,
+    clientId: columns.client_id,
+    kind: columns.kind,
+    state: columns.state,
+    attempt: columns.attempt,
+    failures: columns.failures,
+    losses: columns.losses,
+    quarantined: columns.quarantined === 1,
+    count: columns.count,
+    threads: columns.threads,
+    progress: parse(columns.progress!),
+    createdAt: columns.created_at,
+    submittedAt: columns.submitted_at,
+    updatedAt: columns.updated_at,
+    finishedAt: columns.finished_at,
+    expiresMs: columns.expires_ms,
+    requestId: columns.request_id,
+    traceparent: columns.traceparent,
+    input: toBlob(columns.input_key!, columns.input_bytes!, columns.input_tag!),
+    result: toResult(columns),
+    error: parse(columns.error!),
+    submitted: columns.submitted === 1,
+    dueMs: columns.due_ms,
+    finishedMs: columns.finished_ms,
+    turn: columns.turn,
+  } as TaskRow;
+}
+
+function toBlob(key: SQLInputValue, bytes: SQLInputValue, tag: SQLInputValue) {
+  return key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
+}
+
+function toResult(columns: Columns) {
+  const blob = toBlob(columns.result_key!, columns.result_bytes!, columns.result_tag!);
+  return blob && { blob, format: columns.result_format, aggregateBytes: columns.aggregate_bytes };
+}
+
+function toAnswer(row: Columns): AnswerRow {
+  return {
+    clientId: Number(row.client_id),
+    key: String(row.key),
+    fingerprint: String(row.fingerprint),
+    token: String(row.token),
+    heldUntilMs: Number(row.held_until_ms),
+    createdMs: Number(row.created_ms),
+    taskId: row.task_id === null ? null : Number(row.task_id),
+    holder: String(row.holder),
+  };
+}
+
+function toApiKey(row: Columns): ApiKeyRow {
+  return {
+    sha256: String(row.sha256),
+    name: String(row.name),
+    clientId: Number(row.client_id),
+    createdAt: String(row.created_at),
+    expiresMs: row.expires_ms === null ? null : Number(row.expires_ms),
+    usedMs: row.used_ms === null ? null : Number(row.used_ms),
+  };
+}
+
+function toQuota(row: Columns): ClientQuota {
+  return {
+    ...(row.open_tasks !== null && { openTasks: Number(row.open_tasks) }),
+    ...(row.stored_bytes !== null && { storedBytes: Number(row.stored_bytes) }),
+    ...(row.requests_per_second !== null && { requestsPerSecond: Number(row.requests_per_second) }),
+  };
+}
+
+function json(value: object | null): string | null {
+  return value === null ? null : JSON.stringify(value);
+}
+
+function parse(text: SQLInputValue): unknown {
+  return text === null ? null : JSON.parse(String(text));
 }

@@ -11,6 +11,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers';
+import type { GroupCommit } from '../rules/table.ts';
 import { isBusy, storeError, waitMs } from './sqliteFault.ts';
 
 /**
@@ -25,18 +26,10 @@ interface Waiting {
   readonly endMs: number;
 }
 
-export interface GroupCommit {
-  /**
-   * Runs the work as a transaction; resolves when it is durable.
-   *
-   * @throws CodedError `STORE_UNAVAILABLE` if the file stays locked, `STORAGE_FULL`
-   */
-  write<T>(work: () => T): Promise<T>;
-  /** Resolves when every transaction that waits has its outcome. */
-  drain(): Promise<void>;
-}
-
-/** @param patienceMs how long a transaction waits for another process */
+/**
+ * @param patienceMs how long a transaction waits for another process; then its `write` rejects with
+ *   CodedError `STORE_UNAVAILABLE`. On a full disk with `STORAGE_FULL`
+ */
 export function createGroupCommit(db: DatabaseSync, patienceMs: number): GroupCommit {
   const waiting: Waiting[] = [];
   let drained: (() => void)[] = [];

@@ -6,19 +6,17 @@
  *   queue.ts         the verbs of workers
  *   answers.ts       Idempotency-Keys
  *   clients.ts       API keys, quotas, numbers of clients, secrets
- *   operator.ts      the verbs of the operator
  *   ledger.ts        the steps of tasks, their order, and the news of them
  */
 
 import type { OperatorStore } from '../port/operatorStore.ts';
 import type { ApiKeyStore, Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
-import { answers } from '../rules/answers.ts';
-import { clients } from '../rules/clients.ts';
-import { Ledger } from '../rules/ledger.ts';
-import { operator } from '../rules/operator.ts';
-import { queue } from '../rules/queue.ts';
-import { submissions } from '../rules/submissions.ts';
-import type { Table } from '../rules/table.ts';
+import { answers } from './answers.ts';
+import { clients } from './clients.ts';
+import { Ledger } from './ledger.ts';
+import { queue } from './queue.ts';
+import { submissions } from './submissions.ts';
+import type { Table } from './table.ts';
 
 /** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
 const SWEEP_ROWS = 500;
@@ -42,7 +40,7 @@ export function tableStore(
     ...queue(ledger),
     ...answers(ledger),
     ...clients(ledger),
-    ...operator(ledger),
+    unfinished: async (query) => table.unfinished(query).map((row) => ledger.told(row)),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
     watch: (listener) => ledger.watch(listener),
