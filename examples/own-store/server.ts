@@ -14,7 +14,6 @@ const service = falconService({
   blobs: mapBlobs(new Map()),
   // The store keeps no API keys, so the host says who is calling.
   authenticate: (key) => (timingSafeEqual(hashOf(key), hashOf(token)) ? { client: 'me' } : null),
-  signing: false, // signing keys would be files; a host may pass a `keyStore` of its own
 });
 await service.start();
 

@@ -11,14 +11,15 @@
 import type { Hono } from 'hono';
 import { CodedError } from '../shared/errors.ts';
 import { createApp } from './app.ts';
+import type { Erased as ErasedClient } from './erasure.ts';
 import type { Health } from './health.ts';
 import { createApiKey, rotateApiKey } from './identity/apiKeys.ts';
 import { resolveOptions, type ServiceOptions } from './options/options.ts';
 import type { Env } from './routes/route.ts';
-import { type ErasedClient, Runtime } from './runtime.ts';
+import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/port/taskStore.ts';
 
-export type { ErrorCode, InvalidItem } from '../shared/errors.ts';
+export type { CodedError, ErrorCode, InvalidItem } from '../shared/errors.ts';
 export type { FinalState, TaskState, UnfinishedState } from '../wire/taskStates.ts';
 export type {
   Arrivals,
@@ -31,6 +32,7 @@ export type {
   Uploaded,
   UploadUrlOptions,
 } from './blobs/port/blobStore.ts';
+export type { Erased as ErasedClient } from './erasure.ts';
 export type { Logger, PortCall, RunnerEvent, ServiceEvent } from './events.ts';
 export { answerHealth, type Health, type ServiceState } from './health.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
@@ -46,18 +48,16 @@ export type {
   PerClientLimits,
   ServiceOptions,
 } from './options/options.ts';
-export type { SigningSalt } from './options/optionTable.ts';
 export type { ProblemBody } from './problems.ts';
-export type { ErasedClient } from './runtime.ts';
-export type { KnownPublicKey } from './signing/keyFormat.ts';
-export type { KeysSecret } from './signing/keySeal.ts';
+export type { SigningSalt } from './signing/keyFile.ts';
 export {
-  type FileKeyOptions,
-  type FileKeyStore,
-  fileKeyStore,
-  type KeyStore,
-  type SigningKey,
-} from './signing/keyStore.ts';
+  SIGNER_TIMEOUT_MS,
+  type Signed,
+  type Signer,
+  SignerBusy,
+  SignerRefusal,
+  type SignRequest,
+} from './signing/signer.ts';
 export type {
   Ageing,
   CareStore,
@@ -165,7 +165,7 @@ export interface FalconService {
   depth(): Promise<QueueDepth>;
   /**
    * Removes everything that is kept of a client: its API keys, its tasks with their files and
-   * results, its Idempotency-Keys, quota, name and signing key. Tasks that wait or run are
+   * results, its Idempotency-Keys, quota and name. Tasks that wait or run are
    * cancelled first. Let `authenticate` refuse the client before. An erasure that was interrupted
    * goes on when it is called again; there is no way back.
    *

@@ -1,5 +1,5 @@
 /** `service.eraseClient`: all that a service keeps of a client goes, and nothing of the others. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -21,8 +21,6 @@ async function start(options: ServiceOptions = {}) {
   const service = falconService({
     dataDirectory: folder,
     authenticate: (key) => (key === '' ? null : { client: key }),
-    signingKeyPerClient: true,
-    signing: true,
     workers: false,
     threads: 1,
     ...options,
@@ -39,8 +37,7 @@ async function start(options: ServiceOptions = {}) {
     const { url } = (await created.json()) as { url: string };
     const headers = { 'content-type': 'application/json' };
     const upload = await service.app.request(url, { method: 'PUT', headers, body: '[]' });
-    const signed = await ask(client, 'falcon/sign', { digest: '0x00' });
-    expect([created.status, upload.status, signed.status]).toEqual([201, 200, 200]);
+    expect([created.status, upload.status]).toEqual([201, 200]);
   };
   const tasks = async (client: string) => {
     const answer = await ask(client, 'svc/tasks');
@@ -52,7 +49,7 @@ async function start(options: ServiceOptions = {}) {
 const filesIn = (path: string) =>
   readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
 
-test('tasks, files, quota, name and signing key go, and those of others stay', async () => {
+test('tasks, files, quota and name go, and those of others stay', async () => {
   const store = sqliteStore({ path: join(folder, 'store.sqlite') });
   const { service, fill, tasks } = await start({ store });
   try {
@@ -61,18 +58,15 @@ test('tasks, files, quota, name and signing key go, and those of others stay', a
     const [ada, bob] = [await store.clientNamed('ada'), await store.clientNamed('bob')];
     await store.setQuota(ada, { openTasks: 5 });
     await store.setQuota(bob, { openTasks: 6 });
-    const { signingKeys, ...erased } = await service.eraseClient(ada);
+    const erased = await service.eraseClient(ada);
     expect(erased).toEqual({ tasks: 1, unfinished: 1, files: 1, apiKeys: 0 });
-    expect(signingKeys).toBe(1);
-    const nothing = { tasks: 0, unfinished: 0, files: 0, apiKeys: 0, signingKeys: 0 };
+    const nothing = { tasks: 0, unfinished: 0, files: 0, apiKeys: 0 };
     expect(await service.eraseClient(ada)).toEqual(nothing);
     // A number that nobody has ever had.
     expect(await service.eraseClient(99)).toEqual(nothing);
 
     expect(await store.quota(ada)).toBeNull();
     expect((await store.quota(bob))?.openTasks).toBe(6);
-    expect(existsSync(join(folder, 'keys', `signing-${ada}.json`))).toBe(false);
-    expect(existsSync(join(folder, 'keys', `signing-${bob}.json`))).toBe(true);
     expect(filesIn(join(folder, 'files')).length).toBe(1);
     expect(await tasks('bob')).toBe(1);
     // The name is free: whoever has it now is another client.
@@ -86,21 +80,6 @@ test('tasks, files, quota, name and signing key go, and those of others stay', a
   } finally {
     await service.stop();
     await store.close();
-  }
-});
-
-test('the key store of a host is told, if it can remove', async () => {
-  const removed: number[] = [];
-  const keyStore = {
-    signingKey: () => Promise.reject(new Error('not asked')),
-    remove: async (clientId: number) => removed.push(clientId),
-  };
-  const { service } = await start({ signing: false, keyStore });
-  try {
-    expect((await service.eraseClient(7)).signingKeys).toBe(1);
-    expect(removed).toEqual([7]);
-  } finally {
-    await service.stop();
   }
 });
 

@@ -290,7 +290,7 @@ const WITH_BODY = {
       example: { digest: EXAMPLE_DIGEST },
     },
     answers: { 200: { description: 'Signed', schema: SignAnswer, example: triple } },
-    problems: [...READS_JSON, 'SIGNING_DISABLED'],
+    problems: [...READS_JSON, 'SIGNING_DISABLED', 'SIGNING_REFUSED', 'TIMED_OUT'],
   },
   aggregate: {
     id: 'aggregate',

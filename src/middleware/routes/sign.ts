@@ -1,8 +1,10 @@
-/** `POST /v1/falcon/sign`: for testing, with keys that the operator holds. */
+/** `POST /v1/falcon/sign`: for testing, with a key that the operator holds. */
 import { CodedError } from '../../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
 import { bodyLimits, withParsedBody } from '../http/body.ts';
+import { ProblemError } from '../problems.ts';
 import { judge } from '../schemas.ts';
+import { SignerBusy } from '../signing/signer.ts';
 import type { Deps, Route } from './route.ts';
 
 /** JSON around the hex digits, spaces and unknown members included. */
@@ -25,7 +27,9 @@ export function signRoutes({ settings, runtime, budget, operations }: Deps): Rou
           if (signer === null) throw new CodedError('SIGNING_DISABLED');
           const { digest } = judge(operation.body.schema, value);
           const message = decodeWireHex(digest, maxDigestBytes) as Uint8Array;
-          const { signature, publicKey } = await signer.sign(clientId, message);
+          const { signature, publicKey } = await signer.sign(clientId, message).catch((error) => {
+            throw error instanceof SignerBusy ? withRetryAfter(error) : error;
+          });
           return c.json({
             digest: encodeWireHex(message),
             signature: encodeWireHex(signature),
@@ -35,3 +39,6 @@ export function signRoutes({ settings, runtime, budget, operations }: Deps): Rou
     },
   ];
 }
+
+const withRetryAfter = ({ code, message, retryAfterSeconds }: SignerBusy) =>
+  new ProblemError(code, { message, headers: { 'retry-after': String(retryAfterSeconds) } });
