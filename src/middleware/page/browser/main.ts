@@ -1,7 +1,8 @@
 /**
- * The page: shows the view that the address names. Addresses contain only names of views and ids of
- * tasks.
+ * The page: shows the view that the address names. Addresses contain names of views and ids of
+ * tasks; a link from `falconry serve --show` also contains an API key.
  */
+import { holdsKey, keyOfLink } from '../../../wire/pageConfig.ts';
 import { App, type View } from './app.ts';
 import { byId, fill, h } from './dom.ts';
 import { keepDraft } from './keptDraft.ts';
@@ -24,6 +25,22 @@ const VIEWS = {
 
 type ViewName = keyof typeof VIEWS;
 
+/**
+ * The API key of the link that was followed, if there is one. It leaves the address bar and the
+ * history of the tab before anything else happens.
+ */
+function takeKeyOfLink(): string | null {
+  const { hostname, hash, pathname, search } = location;
+  if (!holdsKey(hash)) return null;
+  history.replaceState(null, '', pathname + search);
+  return keyOfLink({ hostname, hash });
+}
+
+function useKeyOfLink(key: string | null): void {
+  if (key !== null) app.session.use(key, false);
+}
+
+const keyAtStart = takeKeyOfLink();
 const app = new App();
 const main = byId('main');
 const views = new Map<ViewName, View>();
@@ -73,6 +90,7 @@ startScheme(byId('scheme'));
 app.restored = keepDraft(app).catch(() => {});
 app.session.onChange(showKey);
 showKey();
+useKeyOfLink(keyAtStart);
 fill(
   byId('about'),
   'The service at ',
@@ -89,5 +107,8 @@ byId('skip').addEventListener('click', (event) => {
 for (const type of ['dragover', 'drop'] as const) {
   window.addEventListener(type, (event) => event.preventDefault());
 }
-window.addEventListener('hashchange', () => show(true));
+window.addEventListener('hashchange', () => {
+  useKeyOfLink(takeKeyOfLink());
+  show(true);
+});
 show(false);

@@ -1,6 +1,4 @@
 /** The API key: in memory, and in the tab's own storage only on request. */
-
-/** The key in use. */
 export class Session {
   readonly #place: string;
   readonly #listeners = new Set<() => void>();
