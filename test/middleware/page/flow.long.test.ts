@@ -144,11 +144,10 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       expect(request.replace(' blob:', ' ')).toContain(` ${ui.address}/`);
       expect(request).not.toContain(ui.key);
     }
-    // The name of the tab, under which its draft survives a reload; not the key.
     const kept = await page.evaluate(
       'JSON.stringify([Object.keys(sessionStorage), { ...localStorage }, document.cookie])',
     );
-    expect(kept).toBe('[["falconry tab"],{},""]');
+    expect(kept).toBe('[[],{},""]');
     fact(
       context,
       TOPIC,

@@ -131,8 +131,7 @@ async function walkThrough(keyboard: Keyboard, key: string): Promise<number> {
   await walk.wait(`location.pathname.endsWith('/v1/ui') && ${shows('Your API key')}`);
   await walk.tabTo('Build');
   await walk.press('Enter');
-  // The reload has not lost the task.
-  await walk.wait(shows('121'));
+  await walk.wait(heading('Build a task'));
   await walk.look('the way back');
   return walk.steps;
 }

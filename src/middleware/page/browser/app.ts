@@ -3,7 +3,6 @@
  */
 import { type Client, createClient } from '../../../client/index.ts';
 import { CONFIG_META, type PageConfig } from '../../../wire/pageConfig.ts';
-import { Kept } from './kept.ts';
 import { Session } from './session.ts';
 import type { BatchSummary, Limits } from './worker/protocol.ts';
 import { WorkerClient } from './workerClient.ts';
@@ -21,20 +20,13 @@ export interface View {
 export class Draft {
   readonly #listeners = new Set<() => void>();
   #summary: BatchSummary | null = null;
-  #submittedAs: readonly string[] = [];
 
   get summary(): BatchSummary | null {
     return this.#summary;
   }
 
-  /** Ids of the tasks that it was submitted as. */
-  get submittedAs(): readonly string[] {
-    return this.#submittedAs;
-  }
-
-  set(summary: BatchSummary | null, submittedAs: readonly string[] = []): void {
+  set(summary: BatchSummary | null): void {
     this.#summary = summary;
-    this.#submittedAs = submittedAs;
     for (const listener of this.#listeners) listener();
   }
 
@@ -51,10 +43,8 @@ export class App {
   readonly session = new Session(this.base);
   readonly worker = new WorkerClient(new URL(this.config.worker, document.baseURI).href);
   readonly draft = new Draft();
-  readonly kept = new Kept(this.base);
-  /** Until what was kept of the draft is back; whoever changes the draft waits for it. */
-  restored: Promise<void> = Promise.resolve();
-  readonly #submitted = new Map<string, BatchSummary>();
+  /** The batches that were submitted from here, by task, to verify results against. */
+  readonly submitted = new Map<string, BatchSummary>();
   readonly client: Client = this.#clientOf(() => this.session.key ?? '');
 
   get limits(): Limits {
@@ -68,18 +58,6 @@ export class App {
   #clientOf(apiKey: string | (() => string)): Client {
     const { serviceName } = this.config;
     return createClient({ baseUrl: this.base, serviceName, apiKey, retries: { times: 2 } });
-  }
-
-  /** The batch that was submitted from here as this task, to verify its result against. */
-  submittedAs(id: string): BatchSummary | null {
-    const { summary, submittedAs } = this.draft;
-    return this.#submitted.get(id) ?? (submittedAs.includes(id) ? summary : null);
-  }
-
-  noteSubmitted(id: string, summary: BatchSummary): void {
-    this.#submitted.set(id, summary);
-    const { draft } = this;
-    if (draft.summary === summary) draft.set(summary, [...draft.submittedAs, id]);
   }
 
   /** Checks a key with the service. @throws ClientError if it is not accepted, or on failure */

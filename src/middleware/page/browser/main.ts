@@ -5,7 +5,6 @@
 import { holdsKey, keyOfLink } from '../../../wire/pageConfig.ts';
 import { App, type View } from './app.ts';
 import { byId, fill, h } from './dom.ts';
-import { keepDraft } from './keptDraft.ts';
 import { startScheme } from './scheme.ts';
 import { buildView } from './views/build.ts';
 import { signView } from './views/sign.ts';
@@ -87,7 +86,6 @@ function showKey(): void {
 }
 
 startScheme(byId('scheme'));
-app.restored = keepDraft(app).catch(() => {});
 app.session.onChange(showKey);
 showKey();
 useKeyOfLink(keyAtStart);

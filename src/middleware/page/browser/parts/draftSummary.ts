@@ -5,7 +5,6 @@ import { sizeText } from '../../../../wire/sizes.ts';
 import type { App } from '../app.ts';
 import { button, h } from '../dom.ts';
 import { count, counted, duration, listed, shortHex } from '../format.ts';
-import { MAX_KEPT_BYTES } from '../kept.ts';
 import type { BatchSummary } from '../worker/protocol.ts';
 import { chip, download, facts, table } from './controls.ts';
 import { faultList } from './faultList.ts';
@@ -45,10 +44,8 @@ export function draftSummary(app: App, summary: BatchSummary, onClear: () => voi
     h(
       'p',
       { class: 'hint' },
-      'Save the task file: the result is verified against its keys and digests. ',
-      summary.bytes.file > MAX_KEPT_BYTES
-        ? 'It is too large to survive a reload of this page.'
-        : 'Until then the task survives a reload of this tab, for a day at most.',
+      'Save the task file: the result is verified against its keys and digests, and a reload of ' +
+        'this page forgets the task.',
     ),
   );
 }

@@ -21,7 +21,7 @@ export function submission(app: App, summary: BatchSummary): HTMLElement {
     stopped: 'Stopped; nothing was submitted',
     work: async (signal, tell) => {
       const id = await submit(app, summary, signal, tell);
-      app.noteSubmitted(id, summary);
+      app.submitted.set(id, summary);
       announce('Submitted');
       app.go(`tasks/${id}`);
     },

@@ -8,7 +8,6 @@ import { draftSummary } from '../parts/draftSummary.ts';
 import { faultList } from '../parts/faultList.ts';
 import { longAction } from '../parts/longAction.ts';
 import { problemBox } from '../parts/problems.ts';
-import { mayReplace } from '../parts/replaceDraft.ts';
 import { submission } from '../parts/submission.ts';
 import { makeTestItems, usualItems } from '../parts/testItems.ts';
 import type { SaltChoice, SetChoice } from '../worker/protocol.ts';
@@ -150,4 +149,12 @@ function fromFile(app: App): HTMLElement {
     }
   };
   return panel('Task file', zone.element, outcome);
+}
+
+/** @returns whether there is no draft that would be lost, or the user lets it go */
+async function mayReplace(app: App): Promise<boolean> {
+  const { summary } = app.draft;
+  if (summary === null) return true;
+  const text = `It has ${counted(summary.count, 'item')} (${summary.name}), which will be removed.`;
+  return confirm('Replace your task?', text, 'Replace it');
 }

@@ -20,28 +20,15 @@ import {
 import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
 
-/** Signatures that survive a reload. */
-const MAX_KEPT = 20;
-
 export function signView(app: App): View {
   const nothing = 'Signatures appear here, each verified by this browser.';
   const results = h('div', { class: 'stack' }, empty('pen', 'No signature yet', nothing));
-  const signed: Triple[] = [];
   const show = (triple: Triple): Promise<string> => {
-    signed.push(triple);
     const card = signatureCard(app, triple);
     if (results.querySelector('.empty')) fill(results);
     results.prepend(card.element);
     return card.verdict;
   };
-  const keep = (triple: Triple): Promise<string> => {
-    const verdict = show(triple);
-    void app.kept.save('signed', signed.slice(-MAX_KEPT));
-    return verdict;
-  };
-  void app.kept.read('signed').then((kept) => {
-    if (signed.length === 0) for (const triple of (kept ?? []) as Triple[]) void show(triple);
-  });
   const element = view(
     lead(
       'Sign a message',
@@ -53,7 +40,7 @@ export function signView(app: App): View {
     h(
       'div',
       { class: 'columns two' },
-      panel('Message', new SignForm(app, keep).element),
+      panel('Message', new SignForm(app, show).element),
       panel('Signatures', results),
     ),
   );
@@ -197,7 +184,6 @@ async function verify(app: App, triple: Triple, place: HTMLElement): Promise<str
 
 /** Adds a signature to the task that is being put together. @returns the outcome */
 async function addToTask(app: App, triple: Triple): Promise<HTMLElement> {
-  await app.restored;
   const { summary: draft } = app.draft;
   const after = draft?.kind === 'task' ? draft.batch : null;
   const { limits } = app;

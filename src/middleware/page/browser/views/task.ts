@@ -65,9 +65,8 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
   try {
     const file = await fetchResult(app.reachable(last.result_path), signal);
     const result = await app.worker.call('readResult', { file }, { signal });
-    await app.restored;
     if (signal.aborted) return;
-    const batch = app.submittedAs(id);
+    const batch = app.submitted.get(id) ?? null;
     fill(places.outcome, resultPanels(app, { result, file, name: `${id}.json`, batch }));
     announce('The result is here');
   } catch (error) {

@@ -23,8 +23,8 @@ export function verifyView(app: App): View {
         file.name,
         `${counted(result.count, 'signature')}, ${sizeText(file.size)}; choose another one`,
       );
-      await app.restored;
-      const batch = result.processId === null ? null : app.submittedAs(result.processId);
+      const batch =
+        result.processId === null ? null : (app.submitted.get(result.processId) ?? null);
       fill(outcome, resultPanels(app, { result, file, name: file.name, batch }));
     } catch (error) {
       fill(problem, problemBox(error));
