@@ -39,7 +39,7 @@ export class Draft {
 export class App {
   readonly config: PageConfig = readConfig();
   /** Address of the service that served this page, without `/v1` and without a slash at its end. */
-  readonly base: string = new URL('../../../', document.baseURI).href.replace(/\/$/, '');
+  readonly base: string = new URL('../', document.baseURI).href.replace(/\/$/, '');
   readonly session = new Session(this.base);
   readonly worker = new WorkerClient(new URL(this.config.worker, document.baseURI).href);
   readonly draft = new Draft();
