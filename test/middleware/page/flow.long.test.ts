@@ -103,7 +103,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     for (let times = 1; times <= 3; times++) {
       await page.getByRole('button', { name: 'Change one byte and verify' }).click();
       await page
-        .getByText('Refused, as it must be:')
+        .getByText('Rejected, as it must be:')
         .nth(times - 1)
         .waitFor();
     }
