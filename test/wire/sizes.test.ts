@@ -1,6 +1,6 @@
 /** Sizes in words. */
 import { expect, test } from 'vitest';
-import { binarySizeText, sizeText } from '../../src/wire/sizes.ts';
+import { binarySizeText, counted, sizeText } from '../../src/wire/sizes.ts';
 
 test.each([
   [0, '0 B'],
