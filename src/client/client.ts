@@ -121,7 +121,7 @@ export interface Client {
   events(id: TaskIdInput, options?: CallOptions): AsyncGenerator<TaskRecord, void, undefined>;
 
   /**
-   * Waits for the end of the task, by events, or by polling if there are none.
+   * Waits for the end of the task: by events, or by polling if the server has none.
    *
    * @throws ClientError `TASK_FAILED` (with `invalid`), `TASK_CANCELLED`, `TASK_EXPIRED`, each with
    *   `record`

@@ -18,8 +18,8 @@ import type {
 export type Outcome = 'open' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'unknown';
 
 /**
- * The meaning of a status text. Texts of other servers, which the contract does not fix, are judged
- * by their first word.
+ * The meaning of a status text. The contract does not fix the texts of other servers: their first
+ * word decides.
  */
 export function outcomeOf(status: string): Outcome {
   const text = status.trim().toLowerCase();

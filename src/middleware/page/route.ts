@@ -117,8 +117,8 @@ function pageConfig(settings: Settings, names: Names): PageConfig {
 }
 
 /**
- * The origins that the page may call besides its own: the public address, and a blob store with
- * urls of its own.
+ * The origins that the page may call besides its own: the public address, and those of a blob
+ * store that clients reach directly.
  */
 async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   const urls = publicUrl === undefined ? [] : [publicUrl];

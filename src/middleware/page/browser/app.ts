@@ -71,7 +71,7 @@ export class App {
     return worker.call('readFile', { bytes, size, name, kind, limits });
   }
 
-  /** Reads a result file in the worker. Rejects if it is none. */
+  /** Reads a result file in the worker; rejected with its fault if it is not one. */
   async readResult(file: Blob): Promise<ResultSummary> {
     return this.worker.call('readResult', { bytes: await file.arrayBuffer() });
   }

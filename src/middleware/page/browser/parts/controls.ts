@@ -85,7 +85,7 @@ export function panel(title: string, ...children: Child[]): HTMLElement {
 /** The element of a view. */
 export const view = (...children: Child[]): HTMLElement => div('view', children);
 
-/** The heading of a view, which takes the focus when the view appears. */
+/** The heading of a view; it gets the focus when the view appears. */
 export const lead = (title: string, text: Child): HTMLElement =>
   div('lead', h('h1', { tabindex: -1 }, title), p('', text));
 

@@ -9,7 +9,7 @@ import { cell, column, table } from './controls.ts';
 
 /** The most parts of an error that are shown. */
 const SHOWN_PARTS = 8;
-/** The most rows of faults that are shown; the heading tells the total. */
+/** The most rows of faults that are shown; the heading has the total. */
 const SHOWN_FAULTS = 100;
 
 interface Readable {

@@ -27,7 +27,7 @@ export interface FileFault {
   readonly column?: number;
 }
 
-/** The most faults that are sent; the total tells how many there are. */
+/** The most faults that are sent, beside their total number. */
 export const MAX_FAULTS = 200;
 
 /** One of the first items, shown to the user. */
