@@ -10,6 +10,7 @@ import { keyPlace } from '../middleware/signing/keyFile.ts';
 import type { ApiKeyStore } from '../middleware/stores/port/taskStore.ts';
 import { sqliteTableStore } from '../middleware/stores/sqlite/sqliteTable.ts';
 import { engineStandsBack } from '../middleware/tasks/priority.ts';
+import { keyLink } from '../wire/pageConfig.ts';
 import { cannotListen } from './cannotListen.ts';
 import { type Command, UsageError } from './command.ts';
 import type { Config } from './config.ts';
@@ -31,7 +32,7 @@ const help = `Usage: falconry serve [options]
 Starts the service with its embedded store (SQLite and files in one directory). The first start
 creates a signing key and an API key, which is written to the file first-api-key in the data
 directory, with mode 0600; with --show, and in the line of --json that no terminal shows, it is
-printed once instead.
+printed once instead; on a terminal and a loopback address also as a link to the page.
 
 With --database and --blobs, any number of hosts serve the same tasks, and falconry worker works on
 them; falconry migrate comes first. No key is made then (falconry keys create --database does that),
@@ -41,7 +42,8 @@ Credentials of the bucket are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_S
 files that these names with _FILE name, which are read again every 5 minutes.
 
   --config <file>   configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
-  --show            print the API key of the first start instead of writing it to a file
+  --show            print the API key of the first start, and a link that opens the page with it,
+                    instead of writing it to a file
   --json            print one line of JSON when ready
   -q, --quiet       print nothing on standard output
   -h, --help        this text
@@ -144,7 +146,9 @@ async function serve(
   const places = { data: ready.dataDirectory, ...shared.shown };
   const shown = first.keyFile === null ? first.key : null;
   const secret = { api_key: shown, api_key_file: first.keyFile };
-  report({ ...facts, ...places, ...secret }, welcome({ ...ready, ...first }));
+  const mayLink = ready.ui && flag('show') && io.stdout.isTTY === true && shown !== null;
+  const link = mayLink ? keyLink(ready.base, shown) : null;
+  report({ ...facts, ...places, ...secret }, welcome({ ...ready, ...first, link }));
 
   const signal = await stopped;
   if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
@@ -162,7 +166,7 @@ function readyWith(
   settings: Settings,
   { database, blobs }: SharedStores['shown'],
   port: number,
-): Omit<Ready, 'key' | 'keyFile'> {
+): Omit<Ready, 'key' | 'keyFile' | 'link'> {
   const { host } = values;
   const { serviceName, signing, ui, publicUrl } = settings;
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;

@@ -1,3 +1,8 @@
+import { fallbackOf } from '../middleware/options/optionRows.ts';
+import { SERVICE_OPTIONS } from '../middleware/options/optionTable.ts';
+
+const DEFAULT_NAME = fallbackOf(SERVICE_OPTIONS.serviceName);
+
 /** The text that `falconry serve` prints when it is ready. */
 export interface Ready {
   /** Where it listens: `http://127.0.0.1:8787`. */
@@ -17,6 +22,8 @@ export interface Ready {
   readonly key: string | null;
   /** The file that it was written to instead, if it must not be shown. */
   readonly keyFile: string | null;
+  /** A link to the page that contains the key, if it may be shown. */
+  readonly link: string | null;
 }
 
 /** The text; after a first start it shows the new key and the next steps. */
@@ -34,8 +41,8 @@ export function welcome(ready: Ready): string {
   return lines.join('\n');
 }
 
-function nextSteps({ base, serviceName, signingKey, keyFile }: Ready, key: string): string[] {
-  const service = `${base}/v1/${serviceName}`;
+/** Commands that run as they are: each variable and file is set or made by one before it. */
+function nextSteps({ base, serviceName, signingKey, keyFile, link }: Ready, key: string): string[] {
   const lines = [
     '',
     keyFile === null
@@ -43,33 +50,29 @@ function nextSteps({ base, serviceName, signingKey, keyFile }: Ready, key: strin
       : `This first start created an API key, in ${keyFile} (mode 0600).`,
     '',
     `  export FALCONRY_API_KEY=${keyFile === null ? key : `$(cat ${keyFile})`}`,
-    '',
-    'Next steps:',
-    '',
+    `  export FALCONRY_URL=${base}`,
   ];
+  if (serviceName !== DEFAULT_NAME) lines.push(`  export FALCONRY_SERVICE_NAME=${serviceName}`);
+  lines.push('');
+  if (link !== null) lines.push('Open the page with this key:', '', `  ${link}`, '');
+  lines.push('Next steps:', '');
   if (signingKey !== null) {
     lines.push(
       '  # sign a message, in hex',
-      `  curl -s ${base}/v1/falcon/sign -H "Authorization: $FALCONRY_API_KEY" \\`,
+      '  curl -s $FALCONRY_URL/v1/falcon/sign -H "Authorization: $FALCONRY_API_KEY" \\',
       `    -H 'Content-Type: application/json' -d '{"digest":"0x68656c6c6f"}'`,
-      '',
-      '  # sign it and aggregate a batch of one',
-      `  curl -s ${base}/v1/falcon/sign -H "Authorization: $FALCONRY_API_KEY" \\`,
-      `    -H 'Content-Type: application/json' -d '{"digest":"0x68656c6c6f"}' |`,
-      `  sed 's/.*/{"data":[&]}/' |`,
-      `  curl -s ${service}/aggsign -H "Authorization: $FALCONRY_API_KEY" \\`,
-      `    -H 'Content-Type: application/json' -d @-`,
       '',
     );
   }
   lines.push(
-    '  # up to 1722 signatures in a file: get an upload URL, PUT the file there, notify',
-    `  curl -s -X POST ${service}/aggsign/task -H "Authorization: $FALCONRY_API_KEY"`,
-    `  curl -s -X PUT "$URL" -H 'Content-Type: application/json' -T task.json`,
-    `  curl -s -X POST ${service}/aggsign/notify/$PROCESS_ID -H "Authorization: $FALCONRY_API_KEY"`,
+    '  # sign with a key of your own, and have the signature aggregated',
+    '  falconry keygen -o key.json',
+    '  echo hello > message.txt',
+    '  falconry sign --key key.json message.txt -o task.json',
+    '  falconry submit task.json -o result.json',
     '',
-    '  # list your tasks; result_path leads to the result',
-    `  curl -s ${service}/tasks -H "Authorization: $FALCONRY_API_KEY"`,
+    '  # list your tasks',
+    `  curl -s $FALCONRY_URL/v1/${serviceName}/tasks -H "Authorization: $FALCONRY_API_KEY"`,
     '',
   );
   return lines;

@@ -1,4 +1,4 @@
-/** Converts what callers pass (bytes, hex or whole files) to the form of the wire. */
+/** Converts the input of callers (bytes, hex or whole files) to the form of the wire. */
 import { copyBytes, isBytes } from '../shared/arguments.ts';
 import { encodeWireHex, requireWireHex } from '../wire/hex.ts';
 import { formatTaskFile, type Statement, type Triple } from '../wire/triple.ts';
@@ -36,4 +36,19 @@ export async function taskFile(batch: Batch): Promise<Uint8Array> {
   if (typeof batch === 'string') return new TextEncoder().encode(batch);
   if (Array.isArray(batch)) return new TextEncoder().encode(formatTaskFile(batch));
   throw new TypeError('"items" must be an array, bytes, a string or a Blob');
+}
+
+/** A body, and the headers that name its encoding. */
+export interface Packed {
+  readonly body: Uint8Array;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Compresses a body with gzip; returns it unchanged on hosts that cannot. */
+export async function packed(body: Uint8Array): Promise<Packed> {
+  if (typeof CompressionStream !== 'function') return { body, headers: {} };
+  const plain = new Blob([body as Uint8Array<ArrayBuffer>]).stream();
+  const stream = plain.pipeThrough(new CompressionStream('gzip'));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  return { body: bytes, headers: { 'content-encoding': 'gzip' } };
 }

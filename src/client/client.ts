@@ -1,14 +1,19 @@
 /** The client: one method per operation of the service, and two that combine several. */
 import { encodeWireHex } from '../wire/hex.ts';
 import { toTriple } from '../wire/triple.ts';
-import { taskFile, toWireStatement } from './batch.ts';
+import { type Packed, packed, taskFile, toWireStatement } from './batch.ts';
 import { ClientError, malformed } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import { type Call, Http, readJson } from './http.ts';
-import { taskId } from './ids.ts';
-import { allTasks, type ListOptions, listPage, type PageOptions } from './lists.ts';
-import { type Packed, packed } from './pack.ts';
-import { asObject, outcomeOf, readRecord, readSignAnswer, readTicket } from './records.ts';
+import {
+  asObject,
+  outcomeOf,
+  readPage,
+  readRecord,
+  readSignAnswer,
+  readTicket,
+  taskId,
+} from './records.ts';
 import { fetchResult, type ResultOptions } from './result.ts';
 import { outcomeUnknown } from './retry.ts';
 import { acceptedRecord, newIdempotencyKey, notifyUploaded, repeatUnderKey } from './submit.ts';
@@ -32,6 +37,22 @@ import type {
 } from './types.ts';
 import { type UploadOptions, upload } from './upload.ts';
 import { type TaskReader, type WaitOptions, waitForTask } from './waitFor.ts';
+
+/** Options of lists. */
+export interface ListOptions extends CallOptions {
+  /** Only tasks with this status text. */
+  readonly status?: string | undefined;
+  /** The most tasks on a page, from 1 to 1000; the server's default is 100. */
+  readonly limit?: number | undefined;
+  /** Default: oldest first (`asc`). Other servers may not support `desc`. */
+  readonly order?: 'asc' | 'desc' | undefined;
+}
+
+/** Options of a single page. */
+export interface PageOptions extends ListOptions {
+  /** `next` of the previous page; default: the first page. */
+  readonly cursor?: string | undefined;
+}
 
 /** Options of methods that create a task. */
 export interface CreateOptions extends CallOptions {
@@ -100,7 +121,7 @@ export interface Client {
   events(id: TaskIdInput, options?: CallOptions): AsyncGenerator<TaskRecord, void, undefined>;
 
   /**
-   * Waits for the end of the task, by events, or by polling if there are none.
+   * Waits for the end of the task: by events, or by polling if the server has none.
    *
    * @throws ClientError `TASK_FAILED` (with `invalid`), `TASK_CANCELLED`, `TASK_EXPIRED`, each with
    *   `record`
@@ -393,3 +414,52 @@ class HttpClient implements Client, TaskReader {
     return valid;
   }
 }
+
+/** One page of the list. */
+async function listPage(
+  http: Http,
+  path: string,
+  { signal, ...options }: PageOptions,
+): Promise<TaskPage> {
+  const query = new URLSearchParams();
+  for (const name of ['status', 'limit', 'order', 'cursor'] as const) {
+    const value = options[name];
+    if (value !== undefined) query.set(name, String(value));
+  }
+  const search = query.size > 0 ? `?${query}` : '';
+  return readPage(
+    await http.json({ method: 'GET', to: { path: path + search }, repeat: 'safe', signal }),
+  );
+}
+
+/**
+ * All tasks, fetched page by page on demand. The list ends with an empty `next` or an empty page.
+ *
+ * @throws ClientError `REPEATED_CURSOR` if the server repeats a cursor or a whole page
+ */
+async function* allTasks(
+  http: Http,
+  path: string,
+  options: ListOptions,
+): AsyncGenerator<TaskListItem, void, undefined> {
+  const cursors = new Set<string>();
+  let cursor: string | undefined;
+  let before = '';
+  for (;;) {
+    const { tasks, next } = await listPage(http, path, { ...options, cursor });
+    if (tasks.length === 0) return;
+    const ids = tasks.map(({ id }) => id).join();
+    if (ids === before) throw repeated();
+    before = ids;
+    yield* tasks;
+    if (next === '') return;
+    if (cursors.has(next)) throw repeated();
+    cursors.add((cursor = next));
+  }
+}
+
+const repeated = () =>
+  new ClientError('malformed', {
+    code: 'REPEATED_CURSOR',
+    message: 'The server repeats a page of the list',
+  });

@@ -2,10 +2,16 @@
  * A typed client of the service, for any host with `fetch`: browsers, Node, Deno, Bun, workers. It
  * loads nothing of the service, and the library only when a result is to be verified.
  */
-export { type Client, type CreateOptions, createClient, type SubmitOptions } from './client.ts';
+export {
+  type Client,
+  type CreateOptions,
+  createClient,
+  type ListOptions,
+  type PageOptions,
+  type SubmitOptions,
+} from './client.ts';
 export { ClientError, type ClientErrorKind, isClientError } from './clientError.ts';
 export { parseExactJson } from './exactJson.ts';
-export type { ListOptions, PageOptions } from './lists.ts';
 export { type Outcome, outcomeOf } from './records.ts';
 export type { ResultOptions } from './result.ts';
 export { newIdempotencyKey } from './submit.ts';

@@ -2,10 +2,11 @@
 import { isWireHex } from '../wire/hex.ts';
 import { isFinal, stateOfText } from '../wire/taskStates.ts';
 import { malformed } from './clientError.ts';
-import { readId } from './ids.ts';
 import type {
   Problem,
   SignAnswer,
+  TaskId,
+  TaskIdInput,
   TaskListItem,
   TaskPage,
   TaskProgress,
@@ -17,8 +18,8 @@ import type {
 export type Outcome = 'open' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'unknown';
 
 /**
- * The meaning of a status text. Texts of other servers, which the contract does not fix, are judged
- * by their first word.
+ * The meaning of a status text. The contract does not fix the texts of other servers: their first
+ * word decides.
  */
 export function outcomeOf(status: string): Outcome {
   const text = status.trim().toLowerCase();
@@ -175,4 +176,31 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 
 function count(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}
+
+// Ids of tasks: digits in a string for callers, a JSON integer of any length on the wire.
+
+/**
+ * The digits of an id.
+ *
+ * @throws TypeError for another type, RangeError for a string without digits or an inexact number
+ */
+export function taskId(id: TaskIdInput): TaskId {
+  if (typeof id === 'string' || typeof id === 'bigint') {
+    const text = String(id);
+    if (/^\d{1,30}$/.test(text)) return text;
+    throw new RangeError('"id" must be a string of digits');
+  }
+  if (typeof id !== 'number') {
+    throw new TypeError(`"id" must be a string, a number or a bigint, not ${typeof id}`);
+  }
+  if (Number.isSafeInteger(id) && id >= 0) return String(id);
+  throw new RangeError('"id" is not an exact number: pass it as a string or a bigint');
+}
+
+/** The id in an answer, or null if there is none. */
+export function readId(value: unknown): TaskId | null {
+  if (typeof value === 'string') return /^\d{1,30}$/.test(value) ? value : null;
+  const exact = typeof value === 'bigint' || Number.isSafeInteger(value);
+  return exact && (value as bigint | number) >= 0 ? String(value) : null;
 }

@@ -4,8 +4,7 @@ import { isWireHex, requireWireHex } from '../wire/hex.ts';
 import { toStatement } from './batch.ts';
 import { ClientError } from './clientError.ts';
 import { type Http, readJson } from './http.ts';
-import { readId } from './ids.ts';
-import { asObject } from './records.ts';
+import { asObject, readId } from './records.ts';
 import type { CallOptions, ResultFile, StatementInput, TaskId, TaskResult } from './types.ts';
 
 /** Options of `result`. */

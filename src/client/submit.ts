@@ -3,8 +3,7 @@ import { toHex } from '../shared/bytes.ts';
 import { beforeNotification } from '../wire/taskStates.ts';
 import { ClientError, malformed } from './clientError.ts';
 import type { Http } from './http.ts';
-import { readId } from './ids.ts';
-import { asObject, readRecord } from './records.ts';
+import { asObject, readId, readRecord } from './records.ts';
 import { outcomeUnknown, type Repeat } from './retry.ts';
 import type { CallOptions, ClientOptions, TaskId, TaskRecord } from './types.ts';
 

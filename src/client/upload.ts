@@ -10,9 +10,9 @@
  *
  * In any case, `done` equals `total` only once the server has answered.
  */
+import type { Packed } from './batch.ts';
 import { ClientError } from './clientError.ts';
 import type { Answer, Call, Http } from './http.ts';
-import type { Packed } from './pack.ts';
 import type { CallOptions, ClientOptions, TransferProgress } from './types.ts';
 
 /** Options of `upload`. */

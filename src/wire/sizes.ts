@@ -1,4 +1,14 @@
-/** Sizes in words, for people: the page and the command line say a size the same way. */
+/** Sizes and counts in words, which the page and the command line share. */
+
+const integer = new Intl.NumberFormat('en');
+const plurals = new Intl.PluralRules('en');
+
+/** `1,722` */
+export const count = (value: number): string => integer.format(value);
+
+/** `1 signature`, `1,722 signatures` */
+export const counted = (value: number, one: string, many = `${one}s`): string =>
+  `${count(value)} ${plurals.select(value) === 'one' ? one : many}`;
 
 type Unit = readonly [name: string, bytes: number];
 
@@ -16,7 +26,7 @@ const BY_1024: readonly Unit[] = [
 /**
  * The size of data: `640 B`, `62.9 kB`, `1.1 MB`.
  *
- * @param scale the size whose unit is taken; default: this one
+ * @param scale the size whose unit is used; default: this one
  */
 export const sizeText = (bytes: number, scale = bytes): string => inUnits(bytes, scale, BY_1000);
 
@@ -25,7 +35,7 @@ export const binarySizeText = (bytes: number): string =>
   inUnits(bytes, bytes, BY_1024).replace('.0 ', ' ');
 
 function inUnits(bytes: number, scale: number, units: readonly Unit[]): string {
-  // What would be rounded up to the next unit is said in that one: not 1000.0 kB.
+  // A size that would round up to the next unit is given in that unit: not 1000.0 kB.
   const unit = units.find(([, size], i) => scale >= size - 0.05 * (units[i + 1]?.[1] ?? 0));
   if (unit === undefined) return `${bytes} B`;
   const [name, size] = unit;

@@ -145,6 +145,7 @@ describe('a service with a database', () => {
       ui: true,
       key: null,
       keyFile: null,
+      link: null,
     };
     expect(welcome(ready)).toBe(`Falconry is listening on http://127.0.0.1:1
   database db:5432/falconry

@@ -95,6 +95,16 @@ describe.runIf(HAS_TERMINAL)('on a terminal', () => {
       const { text } = await serve(name, more);
       expect(text).toMatch(KEY);
       expect(existsSync(file(name))).toBe(false);
+      const links = [...text.matchAll(/(http:\/\/127\.0\.0\.1:\d+)\/v1\/ui#key=(\S+)/g)];
+      expect(links.map(([, , key]) => key)).toEqual(
+        more.includes('json') ? [] : [/FALCONRY_API_KEY=(\S+)/.exec(text)?.[1]],
+      );
+    });
+
+    it.each(['--host 0.0.0.0', '--no-ui'])('gives no link with %s', async (more) => {
+      const { text } = await serve(`plain${more.replaceAll(' ', '')}`, `--show ${more}`);
+      expect(text).toMatch(KEY);
+      expect(text).not.toContain('#key=');
     });
   });
 });

@@ -1,6 +1,6 @@
 /** Sizes in words. */
 import { expect, test } from 'vitest';
-import { binarySizeText, sizeText } from '../../src/wire/sizes.ts';
+import { binarySizeText, counted, sizeText } from '../../src/wire/sizes.ts';
 
 test.each([
   [0, '0 B'],
@@ -33,3 +33,12 @@ test.each([
 ])('the size of memory: %d is %s', (bytes, text) => {
   expect(binarySizeText(bytes)).toBe(text);
 });
+
+test.each([
+  [0, '0 signatures'],
+  [1, '1 signature'],
+  [2, '2 signatures'],
+  [1722, '1,722 signatures'],
+])('%d signatures', (value, text) => expect(counted(value, 'signature')).toBe(text));
+
+test('another plural', () => expect(counted(2, 'entry', 'entries')).toBe('2 entries'));

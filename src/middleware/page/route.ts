@@ -10,13 +10,12 @@
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
-import type { PageConfig } from '../../wire/pageConfig.ts';
+import { CONFIG_META, type PageConfig } from '../../wire/pageConfig.ts';
 import { resultKey } from '../blobs/port/blobStore.ts';
 import { contentSecurityPolicy, etagOf, type OpenHeaders, openAnswer } from '../http/page.ts';
 import type { Settings } from '../options/options.ts';
 import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
-import { renderPage } from './html.ts';
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const REVALIDATED = 'no-cache';
@@ -118,8 +117,8 @@ function pageConfig(settings: Settings, names: Names): PageConfig {
 }
 
 /**
- * The origins that the page may call besides its own: the public address, and a blob store with
- * urls of its own.
+ * The origins that the page may call besides its own: the public address, and those of a blob
+ * store that clients reach directly.
  */
 async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   const urls = publicUrl === undefined ? [] : [publicUrl];
@@ -177,4 +176,40 @@ function chooseEncoding(accepted: string | undefined, bodies: Bodies): Encoding 
     if (quality === undefined || !refused.test(quality)) named.add(name);
   }
   return (['br', 'gzip'] as const).find((name) => bodies[name] && named.has(name)) ?? 'identity';
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+const escapeHtml = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
+
+/**
+ * Fills in a template. Placeholders are `{{name}}`.
+ *
+ * @param names served names of the assets: `app`, `style`, `icon`
+ * @throws RangeError for a placeholder that nothing fills
+ */
+export function renderPage(
+  template: string,
+  names: Readonly<Record<'app' | 'style' | 'icon', string>>,
+  config: PageConfig,
+): string {
+  const configTag = `<meta name="${CONFIG_META}" content="${escapeHtml(JSON.stringify(config))}">`;
+  const values: Readonly<Record<string, string>> = {
+    app: escapeHtml(`ui/${names.app}`),
+    style: escapeHtml(`ui/${names.style}`),
+    icon: escapeHtml(`ui/${names.icon}`),
+    config: configTag,
+  };
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
+    const value = values[name];
+    if (value === undefined) throw new RangeError(`nothing fills {{${name}}}`);
+    return value;
+  });
 }

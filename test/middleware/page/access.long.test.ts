@@ -86,7 +86,7 @@ async function withKey(page: Page, look: Look): Promise<void> {
   await page.getByRole('button', { name: 'Verify in this browser' }).click();
   await page.getByText('Valid.', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Change one byte and verify' }).click();
-  await page.getByText('Refused, as it must be:').waitFor();
+  await page.getByText('Rejected, as it must be:').waitFor();
   await look('task, verified');
   await open('Tasks');
   await page.locator('.tasks .chip', { hasText: 'completed' }).first().waitFor();
@@ -289,7 +289,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByText('Valid.', { exact: true }).waitFor();
     await tabTo('Change one byte and verify');
     await press('Space');
-    await page.getByText('Refused, as it must be:').waitFor();
+    await page.getByText('Rejected, as it must be:').waitFor();
     expect(complaints).toEqual([]);
     fact(
       context,

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { Hono } from 'hono';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { keyLink } from '../../../src/wire/pageConfig.ts';
 import { formatTaskFile } from '../../../src/wire/triple.ts';
 import { findChromium, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
@@ -102,7 +103,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     for (let times = 1; times <= 3; times++) {
       await page.getByRole('button', { name: 'Change one byte and verify' }).click();
       await page
-        .getByText('Refused, as it must be:')
+        .getByText('Rejected, as it must be:')
         .nth(times - 1)
         .waitFor();
     }
@@ -143,11 +144,10 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       expect(request.replace(' blob:', ' ')).toContain(` ${ui.address}/`);
       expect(request).not.toContain(ui.key);
     }
-    // The name of the tab, under which its draft survives a reload; not the key.
     const kept = await page.evaluate(
       'JSON.stringify([Object.keys(sessionStorage), { ...localStorage }, document.cookie])',
     );
-    expect(kept).toBe('[["falconry tab"],{},""]');
+    expect(kept).toBe('[[],{},""]');
     fact(
       context,
       TOPIC,
@@ -232,6 +232,42 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     expect(requests.filter((request) => request.includes(ui.key))).toEqual([]);
     expect(page.url()).not.toContain(ui.key);
+    await close();
+  });
+
+  test('a link with a key: used, and gone from the address and the history', async () => {
+    const base = `${ui.address}/some/where`;
+    const { page, complaints, requests, close } = await visit(browser, keyLink(base, ui.key)!);
+    await page.getByText('A key is in use.').waitFor();
+    expect(page.url()).toBe(`${base}/v1/ui`);
+    await page.getByRole('link', { name: 'Build a task' }).click();
+    await page.getByRole('heading', { name: 'Build a task' }).waitFor();
+    const history = async () =>
+      (await page.evaluate('navigation.entries().map(({ url }) => url).join(" ")')) as string;
+    expect(await history()).not.toContain('key=');
+    await page.goBack();
+    expect(page.url()).toBe(`${base}/v1/ui`);
+
+    // Followed in a tab that has the page already, it changes only the fragment.
+    await page.getByRole('button', { name: 'Forget the key' }).click();
+    await page.evaluate(
+      (hash) => {
+        location.hash = hash;
+      },
+      new URL(keyLink(base, ui.key)!).hash,
+    );
+    await page.getByText('A key is in use.').waitFor();
+    expect(page.url()).toBe(`${base}/v1/ui`);
+    expect(await history()).not.toContain('key=');
+
+    await page.getByRole('link', { name: 'Tasks' }).first().click();
+    await page.getByRole('heading', { name: 'Your tasks' }).waitFor();
+    // It is in memory alone.
+    expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).toBe('[{},{}]');
+    await page.reload();
+    await page.getByText('No key', { exact: true }).waitFor();
+    expect(requests.filter((request) => request.includes(ui.key))).toEqual([]);
+    expect(complaints).toEqual([]);
     await close();
   });
 

@@ -108,7 +108,7 @@ async function walkThrough(keyboard: Keyboard, key: string): Promise<number> {
   await walk.use('Submit the task', heading('Task '));
   await walk.wait(shows('What was saved'));
   await walk.use('Verify in this browser', shows('Valid.'));
-  await walk.use('Change one byte and verify', shows('Refused, as it must be'), 'Space');
+  await walk.use('Change one byte and verify', shows('Rejected, as it must be'), 'Space');
   await walk.use('Use another file', shows('Choose your task file'));
   // Tasks: the deleted one takes its button along.
   await walk.use('Tasks', heading('Tasks'));
@@ -131,8 +131,7 @@ async function walkThrough(keyboard: Keyboard, key: string): Promise<number> {
   await walk.wait(`location.pathname.endsWith('/v1/ui') && ${shows('Your API key')}`);
   await walk.tabTo('Build');
   await walk.press('Enter');
-  // The reload has not lost the task.
-  await walk.wait(shows('121'));
+  await walk.wait(heading('Build a task'));
   await walk.look('the way back');
   return walk.steps;
 }

@@ -8,7 +8,7 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { falconService } from '../../../src/middleware/index.ts';
 import { ASSETS, type AssetName, TEMPLATE } from '../../../src/middleware/page/assets.gen.ts';
-import { renderPage } from '../../../src/middleware/page/html.ts';
+import { renderPage } from '../../../src/middleware/page/route.ts';
 import { fact } from '../../support/facts.ts';
 
 const service = falconService({ dataDirectory: 'never-started' });

@@ -3,9 +3,8 @@
  */
 import { type Client, createClient } from '../../../client/index.ts';
 import { CONFIG_META, type PageConfig } from '../../../wire/pageConfig.ts';
-import { Kept } from './kept.ts';
-import { Session } from './session.ts';
-import type { BatchSummary, Limits } from './worker/protocol.ts';
+import { Watched } from './dom.ts';
+import type { BatchSummary, FileReading, Limits, ResultSummary } from './worker/protocol.ts';
 import { WorkerClient } from './workerClient.ts';
 
 /** A view: made once, shown and hidden according to the address. */
@@ -17,52 +16,40 @@ export interface View {
   leave?(): void;
 }
 
-/** The task that is being put together. */
-export class Draft {
-  readonly #listeners = new Set<() => void>();
-  #summary: BatchSummary | null = null;
-  #submittedAs: readonly string[] = [];
-
-  get summary(): BatchSummary | null {
-    return this.#summary;
-  }
-
-  /** Ids of the tasks that it was submitted as. */
-  get submittedAs(): readonly string[] {
-    return this.#submittedAs;
-  }
-
-  set(summary: BatchSummary | null, submittedAs: readonly string[] = []): void {
-    this.#summary = summary;
-    this.#submittedAs = submittedAs;
-    for (const listener of this.#listeners) listener();
-  }
-
-  onChange(listener: () => void): void {
-    this.#listeners.add(listener);
-  }
-}
-
 /** The state of the page. */
 export class App {
   readonly config: PageConfig = readConfig();
   /** Address of the service that served this page, without `/v1` and without a slash at its end. */
-  readonly base: string = new URL('../../../', document.baseURI).href.replace(/\/$/, '');
-  readonly session = new Session(this.base);
+  readonly base: string = new URL('../', document.baseURI).href.replace(/\/$/, '');
   readonly worker = new WorkerClient(new URL(this.config.worker, document.baseURI).href);
-  readonly draft = new Draft();
-  readonly kept = new Kept(this.base);
-  /** Until what was kept of the draft is back; whoever changes the draft waits for it. */
-  restored: Promise<void> = Promise.resolve();
-  readonly #submitted = new Map<string, BatchSummary>();
-  readonly client: Client = this.#clientOf(() => this.session.key ?? '');
+  /** The task that is being put together. */
+  readonly draft = new Watched<BatchSummary | null>(null);
+  /** The batches that were submitted from here, by task, to verify results against. */
+  readonly submitted = new Map<string, BatchSummary>();
+  /** Services on one host do not share keys. */
+  readonly #place = `falconry key ${this.base}`;
+  readonly #key = new Watched(readStored(this.#place));
+  readonly client: Client = this.#clientOf(() => this.key ?? '');
 
-  get limits(): Limits {
-    return {
-      maxSignatures: this.config.maxSignatures,
-      maxMessageBytes: this.config.maxDigestBytes,
-      maxFileBytes: this.config.maxBodyBytes,
-    };
+  /** The API key in use. */
+  get key(): string | null {
+    return this.#key.value;
+  }
+
+  /** Uses a key, which is in memory only; with `keep`, it survives reloads of this tab. */
+  useKey(key: string | null, keep: boolean): void {
+    store(this.#place, keep ? key : null);
+    this.#key.set(key);
+  }
+
+  /** Shows the state of the key now, and again at every change. */
+  followKey(show: () => void): void {
+    this.#key.follow(show);
+  }
+
+  /** Checks a key with the service. @throws ClientError if it is not accepted, or on failure */
+  async tryKey(key: string): Promise<void> {
+    await this.#clientOf(key).page({ limit: 1 });
   }
 
   #clientOf(apiKey: string | (() => string)): Client {
@@ -70,21 +57,23 @@ export class App {
     return createClient({ baseUrl: this.base, serviceName, apiKey, retries: { times: 2 } });
   }
 
-  /** The batch that was submitted from here as this task, to verify its result against. */
-  submittedAs(id: string): BatchSummary | null {
-    const { summary, submittedAs } = this.draft;
-    return this.#submitted.get(id) ?? (submittedAs.includes(id) ? summary : null);
+  get limits(): Limits {
+    const { maxSignatures, maxDigestBytes, maxBodyBytes } = this.config;
+    return { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes: maxBodyBytes };
   }
 
-  noteSubmitted(id: string, summary: BatchSummary): void {
-    this.#submitted.set(id, summary);
-    const { draft } = this;
-    if (draft.summary === summary) draft.set(summary, [...draft.submittedAs, id]);
+  /** Reads a task file in the worker. */
+  async readFile(file: File, kind: BatchSummary['kind']): Promise<FileReading> {
+    const { limits, worker } = this;
+    const { name, size } = file;
+    // The worker refuses a larger file, which is not read.
+    const bytes = size > limits.maxFileBytes ? new ArrayBuffer(0) : await file.arrayBuffer();
+    return worker.call('readFile', { bytes, size, name, kind, limits });
   }
 
-  /** Checks a key with the service. @throws ClientError if it is not accepted, or on failure */
-  async tryKey(key: string): Promise<void> {
-    await this.#clientOf(key).page({ limit: 1 });
+  /** Reads a result file in the worker; rejected with its fault if it is not one. */
+  async readResult(file: Blob): Promise<ResultSummary> {
+    return this.worker.call('readResult', { bytes: await file.arrayBuffer() });
   }
 
   go(route: string): void {
@@ -105,4 +94,22 @@ export class App {
 function readConfig(): PageConfig {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${CONFIG_META}"]`);
   return JSON.parse(meta?.content ?? '{}') as PageConfig;
+}
+
+// If the browser forbids storage, nothing is kept.
+
+function readStored(place: string): string | null {
+  try {
+    return sessionStorage.getItem(place);
+  } catch {
+    return null;
+  }
+}
+
+/** Null removes it. */
+function store(place: string, text: string | null): void {
+  try {
+    if (text === null) sessionStorage.removeItem(place);
+    else sessionStorage.setItem(place, text);
+  } catch {}
 }

@@ -24,12 +24,6 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
-/** Shows something now, and again at every change of what it shows. */
-export function follow(source: { onChange(listener: () => void): void }, show: () => void): void {
-  source.onChange(show);
-  show();
-}
-
 const SVG = 'http://www.w3.org/2000/svg';
 
 /** @returns a new SVG element */
@@ -121,9 +115,45 @@ export function button(
   attributes: Attributes & { readonly look?: 'plain' | 'primary' | 'quiet' | 'danger' } = {},
 ): HTMLButtonElement {
   const { look = 'plain', ...others } = attributes;
-  return h(
-    'button',
-    { type: 'button', class: `button ${look}`, ...others, on: { click: onClick } },
-    label,
-  );
+  const own = { type: 'button', class: `button ${look}`, ...others, on: { click: onClick } };
+  return h('button', own, label);
+}
+
+/** A `div` of a class. */
+export const div = (name: string, ...children: Child[]): HTMLElement =>
+  h('div', { class: name }, children);
+
+/** A paragraph of a class. */
+export const p = (name: string, ...children: Child[]): HTMLElement =>
+  h('p', { class: name }, children);
+
+export const strong = (text: string): HTMLElement => h('strong', {}, text);
+
+/** A link; with a class it may look like a button. */
+export const link = (href: string, label: Child, name?: string): HTMLElement =>
+  h('a', { href, class: name }, label);
+
+/** A value that is followed: listeners are called at every change. */
+export class Watched<T> {
+  readonly #listeners = new Set<() => void>();
+  #value: T;
+
+  constructor(value: T) {
+    this.#value = value;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  set(value: T): void {
+    this.#value = value;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Shows the value now, and again at every change. */
+  follow(show: () => void): void {
+    this.#listeners.add(show);
+    show();
+  }
 }

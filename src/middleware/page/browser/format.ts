@@ -1,21 +1,10 @@
-/** Formats numbers, times and long hex for people; sizes are in `src/wire/sizes.ts`. */
+/** Formats numbers, times and long hex; sizes and counts are in `src/wire/sizes.ts`. */
+import { count } from '../../../wire/sizes.ts';
 
-const integer = new Intl.NumberFormat('en');
-const oneDigit = new Intl.NumberFormat('en', {
-  maximumFractionDigits: 1,
-  minimumFractionDigits: 1,
-});
-const twoDigits = new Intl.NumberFormat('en', {
-  maximumFractionDigits: 2,
-  minimumFractionDigits: 2,
-});
-
-/** `1,722` */
-export const count = (value: number): string => integer.format(value);
-
-/** `1 signature`, `1,722 signatures` */
-export const counted = (value: number, one: string, many = `${one}s`): string =>
-  `${count(value)} ${value === 1 ? one : many}`;
+const digits = (most: number) =>
+  new Intl.NumberFormat('en', { maximumFractionDigits: most, minimumFractionDigits: most });
+const oneDigit = digits(1);
+const twoDigits = digits(2);
 
 /** `0.4 ms`, `83 ms`, `1.24 s` */
 export function duration(ms: number): string {
@@ -27,10 +16,7 @@ export function duration(ms: number): string {
 /** `88.1 %` */
 export const percent = (share: number): string => `${oneDigit.format(share * 100)} %`;
 
-const localTime = new Intl.DateTimeFormat(undefined, {
-  dateStyle: 'medium',
-  timeStyle: 'medium',
-});
+const localTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
 /** A time of the service in the reader's time zone; any other text as it is. */
 export function time(iso: string): string {
@@ -44,8 +30,5 @@ export function shortHex(hex: string, keep = 8): string {
 }
 
 /** `one, two and three` */
-export function listed(parts: readonly string[]): string {
-  return parts.length < 2
-    ? (parts[0] ?? '')
-    : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
-}
+export const listed = (parts: readonly string[]): string =>
+  new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(parts);

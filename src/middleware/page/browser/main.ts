@@ -1,11 +1,11 @@
 /**
- * The page: shows the view that the address names. Addresses contain only names of views and ids of
- * tasks.
+ * The page: shows the view that the address names. Addresses contain names of views and ids of
+ * tasks; a link from `falconry serve --show` also contains an API key.
  */
+import { holdsKey, keyOfLink } from '../../../wire/pageConfig.ts';
 import { App, type View } from './app.ts';
-import { byId, fill, h } from './dom.ts';
-import { keepDraft } from './keptDraft.ts';
-import { startScheme } from './scheme.ts';
+import { announce, byId, fill, h, link } from './dom.ts';
+import { icon } from './parts/controls.ts';
 import { buildView } from './views/build.ts';
 import { signView } from './views/sign.ts';
 import { startView } from './views/start.ts';
@@ -24,7 +24,20 @@ const VIEWS = {
 
 type ViewName = keyof typeof VIEWS;
 
+/**
+ * The API key of the link that was followed, if there is one. It leaves the address bar and the
+ * history of the tab before anything else happens.
+ */
+function takeKeyOfLink(): string | null {
+  const { hostname, hash, pathname, search } = location;
+  if (!holdsKey(hash)) return null;
+  history.replaceState(null, '', pathname + search);
+  return keyOfLink({ hostname, hash });
+}
+
+const keyAtStart = takeKeyOfLink();
 const app = new App();
+if (keyAtStart !== null) app.useKey(keyAtStart, false);
 const main = byId('main');
 const views = new Map<ViewName, View>();
 let current: View | undefined;
@@ -33,27 +46,21 @@ function readAddress(): { name: ViewName; section: string; rest: string } {
   const [section = '', rest = ''] = location.hash.slice(1).split('/');
   if (section === 'tasks' && /^\d{1,30}$/.test(rest)) return { name: 'task', section, rest };
   const known = Object.hasOwn(VIEWS, section) && section !== 'task';
-  return {
-    name: known ? (section as ViewName) : 'start',
-    section: known ? section : 'start',
-    rest,
-  };
+  const name = known ? (section as ViewName) : 'start';
+  return { name, section: name, rest };
 }
 
 function show(moveFocus: boolean): void {
   const { name, section, rest } = readAddress();
-  let view = views.get(name);
-  if (view === undefined) {
-    view = VIEWS[name](app);
-    views.set(name, view);
-  }
+  const view = views.get(name) ?? VIEWS[name](app);
+  views.set(name, view);
   current?.leave?.();
   fill(main, view.element);
   current = view;
   document.title = `${view.title} · Falconry`;
-  for (const link of document.querySelectorAll<HTMLAnchorElement>('#sections a')) {
-    if (link.hash === `#${section}`) link.setAttribute('aria-current', 'page');
-    else link.removeAttribute('aria-current');
+  for (const each of document.querySelectorAll<HTMLAnchorElement>('#sections a')) {
+    if (each.hash === `#${section}`) each.setAttribute('aria-current', 'page');
+    else each.removeAttribute('aria-current');
   }
   view.enter?.(rest);
   if (moveFocus) {
@@ -62,24 +69,45 @@ function show(moveFocus: boolean): void {
   }
 }
 
-const keyState = byId('key-state');
-function showKey(): void {
-  const known = app.session.key !== null;
-  fill(keyState, known ? 'Key in use' : 'No key');
-  keyState.classList.toggle('known', known);
+const SCHEMES = ['Auto', 'Light', 'Dark'] as const;
+const SCHEME_PLACE = 'falconry colours';
+
+/** Light, dark, or as the system says: the button cycles through them, the browser remembers. */
+function startScheme(control: HTMLElement): void {
+  let scheme: (typeof SCHEMES)[number] = 'Auto';
+  try {
+    const text = localStorage.getItem(SCHEME_PLACE);
+    scheme = SCHEMES.find((each) => each.toLowerCase() === text) ?? 'Auto';
+  } catch {}
+  const apply = () => {
+    fill(control, icon('halves'), scheme);
+    control.setAttribute('aria-label', `Colours: ${scheme}`);
+    document.documentElement.dataset.scheme = scheme.toLowerCase();
+  };
+  control.addEventListener('click', () => {
+    scheme = SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length]!;
+    try {
+      localStorage.setItem(SCHEME_PLACE, scheme.toLowerCase());
+    } catch {}
+    apply();
+    announce(`Colours: ${scheme}`);
+  });
+  apply();
 }
 
 startScheme(byId('scheme'));
-app.restored = keepDraft(app).catch(() => {});
-app.session.onChange(showKey);
-showKey();
+const keyState = byId('key-state');
+app.followKey(() => {
+  fill(keyState, app.key === null ? 'No key' : 'Key in use');
+  keyState.classList.toggle('known', app.key !== null);
+});
 fill(
   byId('about'),
   'The service at ',
   h('span', { class: 'mono' }, app.base),
   ', its ',
-  h('a', { href: 'openapi.json' }, 'OpenAPI document'),
-  '. This page loads nothing from anywhere else.',
+  link('openapi.json', 'OpenAPI document'),
+  '. This page loads nothing from other hosts.',
 );
 byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
@@ -89,5 +117,9 @@ byId('skip').addEventListener('click', (event) => {
 for (const type of ['dragover', 'drop'] as const) {
   window.addEventListener(type, (event) => event.preventDefault());
 }
-window.addEventListener('hashchange', () => show(true));
+window.addEventListener('hashchange', () => {
+  const key = takeKeyOfLink();
+  if (key !== null) app.useKey(key, false);
+  show(true);
+});
 show(false);

@@ -1,21 +1,59 @@
 /** The controls that several views use. */
 import { sizeText } from '../../../../wire/sizes.ts';
-import { announce, button, byId, type Child, fill, focusNear, freshId, h } from '../dom.ts';
+import type { App } from '../app.ts';
+import {
+  announce,
+  button,
+  byId,
+  type Child,
+  div,
+  fill,
+  focusNear,
+  freshId,
+  h,
+  link,
+  p,
+  strong,
+  svg,
+} from '../dom.ts';
 import { shortHex } from '../format.ts';
-import { type IconName, icon } from './icons.ts';
+
+const ICONS = {
+  check: ['M4 12.5l5 5L20 6.5'],
+  cross: ['M6 6l12 12M18 6L6 18'],
+  turn: ['M20 12a8 8 0 1 1-3-6.2'],
+  clock: ['M12 7v5l3.5 2', 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17z'],
+  key: ['M14.5 9.5a4.5 4.5 0 1 1-9 0 4.5 4.5 0 0 1 9 0z', 'M13.2 12.7L20 19.5M17 16.5l-2 2'],
+  pen: ['M4 20l4.5-1L20 7.5 16.5 4 5 15.5 4 20z', 'M14 6.5l3.5 3.5'],
+  box: ['M4 8l8-4 8 4v8l-8 4-8-4V8z', 'M4 8l8 4 8-4M12 12v8'],
+  list: ['M9 6h11M9 12h11M9 18h11', 'M4.5 6h.01M4.5 12h.01M4.5 18h.01'],
+  seal: ['M12 3l7 3v5.5c0 4.5-3 7.8-7 9.5-4-1.7-7-5-7-9.5V6l7-3z', 'M8.5 12l2.5 2.5 4.5-5'],
+  halves: [
+    'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17z',
+    'M12 3.5v17',
+    'M12 8h6M12 12h8M12 16h6',
+  ],
+} as const;
+
+export type IconName = keyof typeof ICONS;
+
+/** @returns an icon that assistive technology ignores */
+export function icon(name: IconName): SVGElement {
+  const attributes = { viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' };
+  return svg(
+    'svg',
+    attributes,
+    ICONS[name].map((d) => svg('path', { d })),
+  );
+}
 
 /** A labelled control with a hint. */
 export function field(label: string, control: HTMLElement, hint: Child = null): HTMLElement {
   control.id ||= freshId('field');
-  const hintId = `${control.id}-hint`;
-  if (hint !== null) control.setAttribute('aria-describedby', hintId);
-  return h(
-    'div',
-    { class: 'field' },
-    h('label', { for: control.id }, label),
-    control,
-    hint !== null && h('p', { class: 'hint', id: hintId }, hint),
-  );
+  const id = `${control.id}-hint`;
+  if (hint !== null) control.setAttribute('aria-describedby', id);
+  const below = hint !== null && h('p', { class: 'hint', id }, hint);
+  return div('field', h('label', { for: control.id }, label), control, below);
 }
 
 /** Radio buttons under one name. */
@@ -25,110 +63,89 @@ export function choices<T extends string>(
   onChange: (value: T) => void,
 ): HTMLFieldSetElement {
   const name = freshId('choice');
-  return h(
-    'fieldset',
-    {},
-    h('legend', {}, legend),
-    h(
-      'div',
-      { class: 'row' },
-      options.map(([value, label], i) =>
-        h(
-          'label',
-          { class: 'choice' },
-          h('input', {
-            type: 'radio',
-            name,
-            value,
-            checked: i === 0,
-            on: { change: () => onChange(value) },
-          }),
-          label,
-        ),
-      ),
-    ),
-  );
+  const buttons = options.map(([value, label], i) => {
+    const on = { change: () => onChange(value) };
+    const input = h('input', { type: 'radio', name, value, checked: i === 0, on });
+    return h('label', { class: 'choice' }, input, label);
+  });
+  return h('fieldset', {}, h('legend', {}, legend), div('row', buttons));
 }
 
 /** The content of an empty panel. */
-export function empty(name: IconName, title: string, text: Child, ...more: Child[]): HTMLElement {
-  return h(
-    'div',
-    { class: 'empty' },
-    icon(name),
-    h('p', {}, h('strong', {}, title)),
-    h('p', {}, text),
-    more,
-  );
-}
+export const empty = (name: IconName, title: string, text: Child, ...more: Child[]): HTMLElement =>
+  div('empty', icon(name), p('', strong(title)), p('', text), more);
 
 /** A panel with a heading. */
 export function panel(title: string, ...children: Child[]): HTMLElement {
   const id = freshId('panel');
-  return h(
-    'section',
-    { class: 'panel', 'aria-labelledby': id },
-    h('header', {}, h('h2', { id }, title)),
-    children,
-  );
+  const head = h('header', {}, h('h2', { id }, title));
+  return h('section', { class: 'panel', 'aria-labelledby': id }, head, children);
 }
 
 /** The element of a view. */
-export const view = (...children: Child[]): HTMLElement => h('div', { class: 'view' }, children);
+export const view = (...children: Child[]): HTMLElement => div('view', children);
 
-/** The heading of a view, which takes the focus when the view appears. */
-export function lead(title: string, text: Child): HTMLElement {
-  return h('div', { class: 'lead' }, h('h1', { tabindex: -1 }, title), h('p', {}, text));
+/** The heading of a view; it gets the focus when the view appears. */
+export const lead = (title: string, text: Child): HTMLElement =>
+  div('lead', h('h1', { tabindex: -1 }, title), p('', text));
+
+/** The reminder on views that need an API key. */
+export function keyNotice(app: App): HTMLElement {
+  const text = p(
+    '',
+    strong('This needs an API key. '),
+    link('#start', 'Enter it on the Start page'),
+    '.',
+  );
+  const element = div('notice', text);
+  app.followKey(() => {
+    element.hidden = app.key !== null;
+  });
+  return element;
 }
 
 /** A table that scrolls within the page; the label names it to those who hear it. */
 export function table(label: string, head: readonly Child[], ...rows: Child[]): HTMLElement {
-  return h(
-    'div',
-    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label },
-    h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows)),
-  );
+  const body = h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows));
+  return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, body);
 }
 
+/** The heading of a column. */
+export const column = (name: string, kind = ''): HTMLElement =>
+  h('th', { scope: 'col', class: kind }, name);
+
+/** A cell of a table. */
+export const cell = (kind: string, ...children: Child[]): HTMLElement =>
+  h('td', { class: kind }, children);
+
 /** Facts in pairs. */
-export function facts(
-  pairs: readonly (readonly [name: string, value: Child] | null)[],
+export const facts = (
+  pairs: readonly (readonly [name: string, value: Child])[],
   kind = '',
-): HTMLElement {
-  return h(
+): HTMLElement =>
+  h(
     'dl',
     { class: `facts ${kind}` },
-    pairs.map((pair) => pair && h('div', {}, h('dt', {}, pair[0]), h('dd', {}, pair[1]))),
+    pairs.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   );
-}
 
 /** Hex, shortened, with a button that copies all of it. */
 export function hexValue(label: string, hex: string): HTMLElement {
-  const size = sizeText((hex.length - 2) / 2);
-  const canCopy = navigator.clipboard !== undefined;
-  return h(
-    'div',
-    { class: 'hex' },
-    h('span', { class: 'label' }, label, ' ', h('span', { class: 'hint' }, size)),
-    h(
-      'div',
-      { class: 'value' },
+  const copy = () =>
+    navigator.clipboard.writeText(hex).then(
+      () => announce(`${label} copied`),
+      () => announce(`${label} could not be copied`),
+    );
+  const name = `Copy ${label.toLowerCase()}`;
+  const attributes = { class: 'button quiet small', 'aria-label': name };
+  const size = h('span', { class: 'hint' }, sizeText((hex.length - 2) / 2));
+  return div(
+    'hex',
+    h('span', { class: 'label' }, label, ' ', size),
+    div(
+      'value',
       h('code', {}, shortHex(hex, 28)),
-      canCopy &&
-        button(
-          'Copy',
-          () => {
-            navigator.clipboard.writeText(hex).then(
-              () => announce(`${label} copied`),
-              () => announce(`${label} could not be copied`),
-            );
-          },
-          {
-            look: 'quiet',
-            class: 'button quiet small',
-            'aria-label': `Copy ${label.toLowerCase()}`,
-          },
-        ),
+      navigator.clipboard !== undefined && button('Copy', () => void copy(), attributes),
     ),
   );
 }
@@ -155,9 +172,9 @@ export function meter(label: string): {
   set(text: string, done: number, total: number): void;
 } {
   const bar = h('progress', { max: 1, 'aria-label': label });
-  const words = h('p', { class: 'small soft' });
+  const words = p('small soft');
   return {
-    element: h('div', { class: 'tight meter' }, bar, words),
+    element: div('tight meter', bar, words),
     set(text, done, total) {
       if (total > 0) bar.value = Math.min(1, done / total);
       else bar.removeAttribute('value');
@@ -216,26 +233,17 @@ export function dropZone(options: {
 /** Asks for confirmation of what cannot be undone. */
 export function confirm(title: string, text: string, yes: string): Promise<boolean> {
   const id = freshId('dialog');
+  const answers = div(
+    'row',
+    h('button', { class: 'button', value: 'no', autofocus: true }, 'Keep it'),
+    h('button', { class: 'button danger', value: 'yes' }, yes),
+  );
+  const form = h('form', { method: 'dialog' }, h('h2', { id }, title), p('soft', text), answers);
+  const dialog = h('dialog', { 'aria-labelledby': id }, form);
   return new Promise((resolve) => {
-    const dialog = h(
-      'dialog',
-      { 'aria-labelledby': id },
-      h(
-        'form',
-        { method: 'dialog' },
-        h('h2', { id }, title),
-        h('p', { class: 'soft' }, text),
-        h(
-          'div',
-          { class: 'row' },
-          h('button', { class: 'button', value: 'no', autofocus: true }, 'Keep it'),
-          h('button', { class: 'button danger', value: 'yes' }, yes),
-        ),
-      ),
-    );
     dialog.addEventListener('close', () => {
       dialog.remove();
-      // What had the focus before may be gone by now.
+      // The element that had the focus before may be gone by now.
       if (document.activeElement === document.body) focusNear(byId('main'));
       resolve(dialog.returnValue === 'yes');
     });
@@ -247,10 +255,10 @@ export function confirm(title: string, text: string, yes: string): Promise<boole
 /** Downloads bytes as a file. */
 export function download(name: string, data: Blob): void {
   const url = URL.createObjectURL(data);
-  const link = h('a', { href: url, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
+  const anchor = h('a', { href: url, download: name });
+  document.body.append(anchor);
+  anchor.click();
+  anchor.remove();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 

@@ -1,76 +1,49 @@
 /** Signs a message at the service, and verifies the signature here at once. */
-
 import type { Triple } from '../../../../client/index.ts';
 import { fromHex } from '../../../../shared/bytes.ts';
-import { sizeText } from '../../../../wire/sizes.ts';
+import { count, counted, sizeText } from '../../../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
-import { announce, button, fill, h } from '../dom.ts';
-import { count, counted, duration } from '../format.ts';
+import { announce, button, div, fill, h, link, p, strong } from '../dom.ts';
+import { duration } from '../format.ts';
 import {
   chip,
   choices,
   empty,
   field,
   hexValue,
+  keyNotice,
   lead,
   panel,
   view,
   whileBusy,
 } from '../parts/controls.ts';
-import { keyNotice } from '../parts/keyNotice.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
-
-/** Signatures that survive a reload. */
-const MAX_KEPT = 20;
 
 export function signView(app: App): View {
   const nothing = 'Signatures appear here, each verified by this browser.';
-  const results = h('div', { class: 'stack' }, empty('pen', 'No signature yet', nothing));
-  const signed: Triple[] = [];
+  const results = div('stack', empty('pen', 'No signature yet', nothing));
   const show = (triple: Triple): Promise<string> => {
-    signed.push(triple);
     const card = signatureCard(app, triple);
     if (results.querySelector('.empty')) fill(results);
     results.prepend(card.element);
     return card.verdict;
   };
-  const keep = (triple: Triple): Promise<string> => {
-    const verdict = show(triple);
-    void app.kept.save('signed', signed.slice(-MAX_KEPT));
-    return verdict;
-  };
-  void app.kept.read('signed').then((kept) => {
-    if (signed.length === 0) for (const triple of (kept ?? []) as Triple[]) void show(triple);
-  });
+  const about =
+    'The service signs with its own Falcon key. This is for testing only: for anything that ' +
+    'matters, sign where you keep your own key.';
+  const off = ' Test items on the Build page are signed in the browser and do not need it.';
   const element = view(
-    lead(
-      'Sign a message',
-      'The service signs with a Falcon key of its own. This is for trying things out: for ' +
-        'anything that matters, sign where you keep your own key.',
-    ),
+    lead('Sign a message', about),
     keyNotice(app),
-    !app.config.signing && signingOff(),
-    h(
-      'div',
-      { class: 'columns two' },
-      panel('Message', new SignForm(app, keep).element),
+    !app.config.signing &&
+      div('notice wait', p('', strong('Signing is switched off on this service.'), off)),
+    div(
+      'columns two',
+      panel('Message', new SignForm(app, show).element),
       panel('Signatures', results),
     ),
   );
   return { title: 'Sign', element };
-}
-
-function signingOff(): HTMLElement {
-  return h(
-    'div',
-    { class: 'notice wait' },
-    h(
-      'p',
-      {},
-      h('strong', {}, 'Signing is switched off on this service.'),
-      ' Test items on the Build page are signed in the browser and do not need it.',
-    ),
-  );
 }
 
 /** The message, as text or hex, and the button that has it signed. */
@@ -108,7 +81,7 @@ class SignForm {
         this.#message.classList.toggle('mono', this.#isHex);
         this.#showSize();
       }),
-      h('div', { class: 'row' }, send),
+      div('row', send),
       this.#problem,
     );
     this.#showSize();
@@ -125,16 +98,12 @@ class SignForm {
 
   #showSize(): void {
     const value = this.#read();
-    const { maxDigestBytes } = this.#app.config;
-    const wrong = typeof value === 'string' || value.length > maxDigestBytes;
+    const { maxDigestBytes: most } = this.#app.config;
+    const wrong = typeof value === 'string' || value.length > most;
     this.#message.setAttribute('aria-invalid', String(wrong));
     this.#size.className = wrong ? 'fault' : '';
-    fill(
-      this.#size,
-      typeof value === 'string'
-        ? value
-        : `${count(value.length)} of at most ${count(maxDigestBytes)} bytes`,
-    );
+    const size = () => `${count(value.length)} of at most ${counted(most, 'byte')}`;
+    fill(this.#size, typeof value === 'string' ? value : size());
   }
 
   async #sign(): Promise<void> {
@@ -161,20 +130,20 @@ interface Card {
 }
 
 function signatureCard(app: App, triple: Triple): Card {
-  const check = h('div', { class: 'row' }, chip('checking', 'busy'));
+  const check = div('row', chip('checking', 'busy'));
   const added = h('div');
   const add = button('Add to the task', () => {
     void whileBusy(add, async () => fill(added, await addToTask(app, triple).catch(problemBox)));
   });
-  const size = (hex: string) => (hex.length - 2) / 2;
+  const size = sizeText((triple.digest.length - 2) / 2);
   const element = h(
     'article',
-    { class: 'stack', 'aria-label': `Signature of ${sizeText(size(triple.digest))}` },
+    { class: 'stack', 'aria-label': `Signature of ${size}` },
     check,
     hexValue('Digest', triple.digest),
     hexValue('Signature', triple.signature),
     hexValue('Public key', triple.public_key),
-    h('div', { class: 'row' }, add),
+    div('row', add),
     added,
   );
   return { element, verdict: verify(app, triple, check) };
@@ -197,21 +166,14 @@ async function verify(app: App, triple: Triple, place: HTMLElement): Promise<str
 
 /** Adds a signature to the task that is being put together. @returns the outcome */
 async function addToTask(app: App, triple: Triple): Promise<HTMLElement> {
-  await app.restored;
-  const { summary: draft } = app.draft;
-  const after = draft?.kind === 'task' ? draft.batch : null;
-  const { limits } = app;
+  const { limits, draft } = app;
+  const after = draft.value?.batch ?? null;
   const reading = await app.worker.call('collect', { triples: [triple], after, limits });
   if ('faults' in reading) {
     return h('p', { class: 'fault', role: 'alert' }, reading.faults[0]?.message ?? '');
   }
-  const { summary } = reading;
-  app.draft.set(summary);
-  announce(`Added. The task has ${counted(summary.count, 'item')}`);
-  return h(
-    'p',
-    { class: 'small soft' },
-    `The task has ${counted(summary.count, 'item')}. `,
-    h('a', { href: '#build' }, 'Show it'),
-  );
+  draft.set(reading.summary);
+  const words = `The task has ${counted(reading.summary.count, 'item')}`;
+  announce(`Added. ${words}`);
+  return p('small soft', `${words}. `, link('#build', 'Show it'));
 }

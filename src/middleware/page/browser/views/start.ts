@@ -1,50 +1,40 @@
 /** The first view: the API key, and where to go next. */
+import { count } from '../../../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
-import { announce, button, fill, follow, h } from '../dom.ts';
-import { count } from '../format.ts';
+import { announce, button, div, fill, h, link, p, strong } from '../dom.ts';
 import { field, lead, panel, view, whileBusy } from '../parts/controls.ts';
 import { problemBox } from '../parts/problems.ts';
 
 export function startView(app: App): View {
-  const access = h('div', { class: 'stack' });
-  const show = () => {
-    fill(access, app.session.key === null ? new KeyForm(app).element : keyKnown(app));
-  };
-  follow(app.session, show);
+  const access = div('stack');
+  app.followKey(() => {
+    fill(access, app.key === null ? new KeyForm(app).element : keyKnown(app));
+  });
+  const most = count(app.config.maxSignatures);
+  const about =
+    'Sign messages, collect signatures into a task, watch the service aggregate them, and ' +
+    'verify the aggregate in this browser, without trusting the service.';
+  const steps = [
+    step('Sign', 'Have a message signed, and see the signature verified at once.'),
+    step('Build', `Collect up to ${most} signatures: test items made here, or your own file.`),
+    step('Tasks', 'Watch the service verify and aggregate them, live.'),
+    step('Verify', 'Verify a result with your own task file. This needs no key.'),
+  ];
   const element = view(
-    lead(
-      'Many Falcon signatures, one short proof',
-      'Sign messages, collect signatures into a task, watch the service aggregate them, and ' +
-        'verify the aggregate in this browser, without trusting the service.',
-    ),
-    h(
-      'div',
-      { class: 'columns two' },
+    lead('Many Falcon signatures, one short proof', about),
+    div(
+      'columns two',
       panel('Your API key', access),
-      panel('What you can do here', steps(app)),
+      panel('What you can do here', h('ol', { class: 'stack' }, steps)),
     ),
   );
   return { title: 'Start', element };
 }
 
-function steps(app: App): HTMLElement {
-  const most = count(app.config.maxSignatures);
-  return h(
-    'ol',
-    { class: 'stack' },
-    step('Sign', 'Have a message signed, and see the signature verified at once.'),
-    step('Build', `Collect up to ${most} signatures: test items made here, or your own file.`),
-    step('Tasks', 'Watch the service verify and aggregate them, live.'),
-    step('Verify', 'Verify a result with your own task file. This needs no key.'),
-  );
-}
+const step = (name: string, text: string): HTMLElement =>
+  h('li', { class: 'tight' }, link(`#${name.toLowerCase()}`, strong(name)), p('soft', text));
 
-function step(name: string, text: string): HTMLElement {
-  const link = h('a', { href: `#${name.toLowerCase()}` }, h('strong', {}, name));
-  return h('li', { class: 'tight' }, link, h('p', { class: 'soft' }, text));
-}
-
-/** Asks for the API key, and takes it once the service has accepted it. */
+/** Asks for the API key, and uses it once the service has accepted it. */
 class KeyForm {
   readonly element: HTMLElement;
   readonly #app: App;
@@ -66,34 +56,27 @@ class KeyForm {
       event.preventDefault();
       void whileBusy(send, () => this.#submit());
     };
-    const hint = 'It stays in this page: it is never part of an address or a log.';
+    const hint = 'It stays in this page, and is never part of a request’s address.';
     const line = field('API key', this.#input, hint);
-    const place = h('div', { class: 'with-button' });
+    const place = div('with-button');
     this.#input.replaceWith(place);
     place.append(this.#input, this.#reveal());
     const untilClosed = ' until the tab is closed. Otherwise a reload forgets it.';
     const words = h('span', {}, 'Keep it for this tab', h('span', { class: 'hint' }, untilClosed));
-    this.element = h(
-      'form',
-      { class: 'stack', on: { submit } },
-      line,
-      h('label', { class: 'choice top-aligned' }, this.#keep, words),
-      h('div', { class: 'row' }, send),
-      this.#problem,
-    );
+    const keep = h('label', { class: 'choice top-aligned' }, this.#keep, words);
+    const attributes = { class: 'stack', on: { submit } };
+    this.element = h('form', attributes, line, keep, div('row', send), this.#problem);
   }
 
   /** The button that shows the key, and hides it again. */
   #reveal(): HTMLElement {
-    const reveal = button(
-      'Show',
-      () => {
-        const hidden = this.#input.type === 'password';
-        this.#input.type = hidden ? 'text' : 'password';
-        reveal.setAttribute('aria-pressed', String(hidden));
-      },
-      { 'aria-pressed': 'false', 'aria-label': 'Show the key' },
-    );
+    const toggle = () => {
+      const hidden = this.#input.type === 'password';
+      this.#input.type = hidden ? 'text' : 'password';
+      reveal.setAttribute('aria-pressed', String(hidden));
+    };
+    const attributes = { 'aria-pressed': 'false', 'aria-label': 'Show the key' };
+    const reveal = button('Show', toggle, attributes);
     return reveal;
   }
 
@@ -104,7 +87,7 @@ class KeyForm {
     if (key === '') return this.#input.focus();
     try {
       await this.#app.tryKey(key);
-      this.#app.session.use(key, this.#keep.checked);
+      this.#app.useKey(key, this.#keep.checked);
       announce('The key was accepted');
     } catch (error) {
       this.#input.setAttribute('aria-invalid', 'true');
@@ -115,23 +98,14 @@ class KeyForm {
 }
 
 function keyKnown(app: App): HTMLElement {
-  return h(
-    'div',
-    { class: 'stack' },
-    h(
-      'div',
-      { class: 'notice good' },
-      h('p', {}, h('strong', {}, 'A key is in use.'), ' Requests from this page carry it.'),
-    ),
-    h(
-      'div',
-      { class: 'row' },
-      h('a', { class: 'button', href: '#build' }, 'Build a task'),
-      button('Forget the key', () => {
-        app.session.forget();
-        announce('The key was forgotten');
-        document.querySelector<HTMLElement>('#main input[type="password"]')?.focus();
-      }),
-    ),
+  const forget = () => {
+    app.useKey(null, false);
+    announce('The key was forgotten');
+    document.querySelector<HTMLElement>('#main input[type="password"]')?.focus();
+  };
+  return div(
+    'stack',
+    div('notice good', p('', strong('A key is in use.'), ' Requests from this page carry it.')),
+    div('row', link('#build', 'Build a task', 'button'), button('Forget the key', forget)),
   );
 }

@@ -1,22 +1,20 @@
 /** A task: followed until it has ended, then its result. */
-
 import { isClientError, type TaskRecord } from '../../../../client/index.ts';
 import { reasonWords } from '../../../../wire/reasons.ts';
+import { count } from '../../../../wire/sizes.ts';
 import { stateOfText, type TaskState } from '../../../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
-import { announce, button, fill, h } from '../dom.ts';
-import { count, time } from '../format.ts';
-import { confirm, facts, lead, meter, panel, view } from '../parts/controls.ts';
-import { faultList } from '../parts/faultList.ts';
-import { keyNotice } from '../parts/keyNotice.ts';
-import { isStopped, problemBox } from '../parts/problems.ts';
-import { resultPanels } from '../parts/resultPanel.ts';
+import { announce, button, div, fill, h, link, p, strong } from '../dom.ts';
+import { time } from '../format.ts';
+import { confirm, facts, keyNotice, lead, meter, panel, view } from '../parts/controls.ts';
+import { faultList, isStopped, problemBox } from '../parts/problems.ts';
+import { resultPanels } from '../parts/result.ts';
 import { hasEnded, phaseWords, statusChip } from '../parts/status.ts';
 
 export function taskView(app: App): View {
-  const heading = lead('Task', h('a', { href: '#tasks' }, 'All tasks'));
+  const heading = lead('Task', link('#tasks', 'All tasks'));
   const title = heading.querySelector('h1')!;
-  const status = h('div', { class: 'stack' });
+  const status = div('stack');
   const outcome = view();
   const element = view(heading, keyNotice(app), panel('Progress', status), outcome);
   let controller: AbortController | undefined;
@@ -26,7 +24,7 @@ export function taskView(app: App): View {
     fill(status);
     fill(outcome);
     controller = new AbortController();
-    if (app.session.key !== null) void follow(app, id, { status, outcome }, controller.signal);
+    if (app.key !== null) void follow(app, id, { status, outcome }, controller.signal);
   };
   return {
     title: 'Task',
@@ -63,12 +61,12 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
   }
   if (last?.result_path === undefined) return;
   try {
-    const file = await fetchResult(app.reachable(last.result_path), signal);
-    const result = await app.worker.call('readResult', { file }, { signal });
-    await app.restored;
+    const data = await fetchResult(app.reachable(last.result_path), signal);
+    const file = new File([data], `${id}.json`, { type: 'application/json' });
+    const result = await app.readResult(file);
     if (signal.aborted) return;
-    const batch = app.submittedAs(id);
-    fill(places.outcome, resultPanels(app, { result, file, name: `${id}.json`, batch }));
+    const batch = app.submitted.get(id) ?? null;
+    fill(places.outcome, resultPanels(app, result, file, batch));
     announce('The result is here');
   } catch (error) {
     if (!signal.aborted && !isStopped(error)) fill(places.outcome, problemBox(error));
@@ -107,7 +105,7 @@ const RANKS: Readonly<Record<TaskState, number>> = {
 const STOPPED_AT: Partial<Record<TaskState, number>> = { failed: 2, cancelled: 1, expired: 0 };
 
 function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRecord) => void {
-  const top = h('div', { class: 'row apart' });
+  const top = div('row apart');
   const steps = h('ol', { class: 'steps' });
   const bar = meter('Progress of the task');
   const details = h('div');
@@ -161,12 +159,9 @@ function stepItems(rank: number, reached: number, status: string): HTMLElement[]
     }
     const now = i === rank;
     const done = i < (rank < 0 ? reached : rank);
-    return h(
-      'li',
-      { class: now ? 'now' : done ? 'done' : '', ...(now && { 'aria-current': 'step' }) },
-      label,
-      h('span', { class: 'unseen' }, done ? ' (done)' : now ? ' (now)' : ' (to come)'),
-    );
+    const attributes = { class: now ? 'now' : done ? 'done' : '', 'aria-current': now && 'step' };
+    const words = done ? ' (done)' : now ? ' (now)' : ' (to come)';
+    return h('li', attributes, label, h('span', { class: 'unseen' }, words));
   });
 }
 
@@ -183,13 +178,13 @@ function failure({ error, status }: TaskRecord): HTMLElement | null {
     const faults = errors.map(({ path, message }) => ({ message: `${path} ${message}`.trim() }));
     return faultList(title, faults, error.errors_total ?? faults.length);
   }
-  return h('div', { class: 'notice bad' }, h('p', {}, h('strong', {}, title)));
+  return div('notice bad', p('', strong(title)));
 }
 
 function actions(app: App, id: string, ended: boolean): HTMLElement {
   const run = async () => {
     const sure = ended
-      ? await confirm('Delete this task?', 'Its result goes with it.', 'Delete')
+      ? await confirm('Delete this task?', 'Its result is deleted, too.', 'Delete')
       : await confirm('Cancel this task?', 'The service stops working on it.', 'Cancel the task');
     if (!sure) return;
     try {

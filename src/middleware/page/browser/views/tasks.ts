@@ -1,13 +1,13 @@
 /** The list of tasks: by page and status, and live: unfinished tasks on the page are followed. */
-import type { TaskListItem, TaskPage } from '../../../../client/index.ts';
+import type { TaskListItem, TaskPage, TaskRecord } from '../../../../client/index.ts';
+import { count, counted } from '../../../../wire/sizes.ts';
 import { TASK_STATES } from '../../../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
-import { announce, button, fill, h, setOff } from '../dom.ts';
-import { confirm, empty, field, lead, view } from '../parts/controls.ts';
-import { keyNotice } from '../parts/keyNotice.ts';
+import { announce, button, div, fill, h, link, p, setOff } from '../dom.ts';
+import { time } from '../format.ts';
+import { confirm, empty, field, keyNotice, lead, meter, view } from '../parts/controls.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
-import { hasEnded } from '../parts/status.ts';
-import { TaskRow } from '../parts/taskRow.ts';
+import { hasEnded, phaseWords, statusChip } from '../parts/status.ts';
 
 const PAGE_TASKS = 20;
 /** Browsers open few connections to one host; the other tasks are polled. */
@@ -30,7 +30,7 @@ class TaskList {
   readonly #app: App;
   readonly #followed: Followed;
   readonly #list = h('ul', { class: 'tasks', 'aria-label': 'Tasks, newest first' });
-  readonly #place = h('div', { class: 'stack' });
+  readonly #place = div('stack');
   readonly #problem = h('div');
   readonly #heading = h('h2', { id: 'task-list', tabindex: -1 }, 'Your tasks');
   readonly #newer = button('Newer', () => void this.#turn(-1));
@@ -70,7 +70,7 @@ class TaskList {
   }
 
   enter(): void {
-    if (this.#app.session.key === null) {
+    if (this.#app.key === null) {
       this.#rows.clear();
       this.#list.replaceChildren();
       fill(this.#place, empty('key', 'No API key yet', 'With a key, your tasks appear here.'));
@@ -88,7 +88,7 @@ class TaskList {
   async #restart(fromStart = false): Promise<void> {
     if (fromStart) this.#cursors = [undefined];
     this.stop();
-    if (this.#app.session.key === null) return;
+    if (this.#app.key === null) return;
     this.#visit = new AbortController();
     await this.#poll(this.#visit.signal);
   }
@@ -180,6 +180,72 @@ class TaskList {
   }
 }
 
+/** A task in the list; it is updated in place, so that the focus stays where it is. */
+class TaskRow {
+  readonly id: string;
+  readonly element: HTMLLIElement;
+  readonly #subtitle = p('small soft');
+  readonly #state = h('div');
+  readonly #meter;
+  readonly #action: HTMLButtonElement;
+  #status = '';
+  #count = 0;
+  #time = '';
+
+  constructor(id: string, onAction: () => void) {
+    this.id = id;
+    this.#meter = meter(`Progress of task ${id}`);
+    this.#action = button('', onAction, { class: 'button quiet small' });
+    const name = h('a', { class: 'name', href: `#tasks/${id}`, 'aria-label': `Task ${id}` }, id);
+    this.element = h(
+      'li',
+      {},
+      h('div', {}, name, this.#subtitle),
+      this.#state,
+      this.#meter.element,
+      div('actions', this.#action),
+    );
+  }
+
+  get ended(): boolean {
+    return hasEnded(this.#status);
+  }
+
+  showItem({ status, meta }: TaskListItem): void {
+    this.#count = meta.count;
+    this.#time =
+      meta.finished_at === undefined
+        ? `created ${time(meta.created_at)}`
+        : `finished ${time(meta.finished_at)}`;
+    this.#show(status);
+  }
+
+  showRecord({ status, progress, batch_size, finished_at }: TaskRecord): void {
+    this.#count = batch_size;
+    if (finished_at !== undefined) this.#time = `finished ${time(finished_at)}`;
+    this.#show(status);
+    if (progress && !this.ended) {
+      const { phase, done, total } = progress;
+      this.#meter.set(`${phaseWords(phase)} ${count(done)}/${count(total)}`, done, total);
+      this.#meter.element.classList.remove('idle');
+    }
+  }
+
+  #show(status: string): void {
+    const size = this.#count === 0 ? '' : `${counted(this.#count, 'signature')}, `;
+    const text = size + this.#time;
+    if (this.#subtitle.textContent !== text) this.#subtitle.textContent = text;
+    if (status === this.#status) return;
+    this.#status = status;
+    fill(this.#state, statusChip(status));
+    const word = this.ended ? 'Delete' : 'Cancel';
+    fill(this.#action, word);
+    this.#action.setAttribute('aria-label', `${word} task ${this.id}`);
+    // It still takes its place, so that nothing moves.
+    this.#meter.element.classList.add('idle');
+  }
+}
+
 /** Streams of events of the newest unfinished tasks. */
 class Followed {
   readonly #app: App;
@@ -229,6 +295,6 @@ function nothingHere(status: string | undefined): HTMLElement {
     'list',
     'No tasks yet',
     'Tasks that you submit appear here, with their progress.',
-    h('a', { class: 'button', href: '#build' }, 'Build a task'),
+    link('#build', 'Build a task', 'button'),
   );
 }

@@ -1,5 +1,4 @@
 /** The batches in the worker: made here, read from files, or collected from single signatures. */
-
 import { findInvalid } from '../../../../aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../../../falcon/index.ts';
 import { encodeWireHex } from '../../../../wire/hex.ts';
@@ -15,9 +14,9 @@ import {
 import { jsonPlaces, placeOf } from './jsonPlaces.ts';
 import {
   type BatchSummary,
+  type Calls,
   type FileFault,
   type FileReading,
-  type Limits,
   MAX_FAULTS,
   type SetName,
 } from './protocol.ts';
@@ -60,9 +59,6 @@ export function keep(batch: Batch, text?: string): BatchSummary {
   const shown = invalid.slice(0, MAX_FAULTS);
   const places = text === undefined || shown.length === 0 ? [] : jsonPlaces(text).elements;
   const keys = new Map(batch.items.map(({ publicKey }) => [encodeWireHex(publicKey), publicKey]));
-  const sum = (of: (item: Statement) => number) => batch.items.reduce((all, i) => all + of(i), 0);
-  const bytesOfSignatures =
-    batch.kind === 'task' ? batch.items.reduce((all, i) => all + i.signature.length, 0) : 0;
   const sets = batch.items.map(({ publicKey }) => setOf(publicKey));
   return {
     batch: number,
@@ -75,13 +71,11 @@ export function keep(batch: Batch, text?: string): BatchSummary {
       falcon1024: sets.filter((set) => set === 'falcon1024').length,
     },
     bytes: {
-      publicKeys: sum(({ publicKey }) => publicKey.length),
-      messages: sum(({ message }) => message.length),
-      signatures: bytesOfSignatures,
-      file: text === undefined ? formatted(batch).length : utf8.encode(text).length,
+      signatures:
+        batch.kind === 'task' ? batch.items.reduce((all, i) => all + i.signature.length, 0) : 0,
+      file: utf8.encode(text ?? formatted(batch)).length,
     },
     first: batch.items.slice(0, PREVIEWS).map((item) => ({
-      set: setOf(item.publicKey),
       digest: encodeWireHex(item.message.subarray(0, 64)),
       publicKey: encodeWireHex(item.publicKey.subarray(0, 64)),
       signatureBytes: 'signature' in item ? (item as TaskItem).signature.length : 0,
@@ -119,19 +113,20 @@ function lineOf(
 }
 
 /** Reads a file. @returns a summary of its content, or all its faults */
-export async function readFile(
-  file: Blob,
-  name: string,
-  kind: Batch['kind'],
-  limits: Limits,
-): Promise<FileReading> {
-  if (file.size > limits.maxFileBytes) {
+export function readFile({
+  bytes,
+  size,
+  name,
+  kind,
+  limits,
+}: Calls['readFile']['take']): FileReading {
+  if (size > limits.maxFileBytes) {
     const most = binarySizeText(limits.maxFileBytes);
     return one(`The file is larger than ${most}, which the service does not accept`);
   }
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer());
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return one('The file is not UTF-8 text');
   }
@@ -162,11 +157,7 @@ function shapeFaults(faults: readonly ShapeFault[], text: string): FileReading {
 }
 
 /** Adds single signatures to a batch. */
-export function collect(
-  triples: readonly unknown[],
-  after: number | null,
-  limits: Limits,
-): FileReading {
+export function collect({ triples, after, limits }: Calls['collect']['take']): FileReading {
   const before = after === null ? null : batchOf(after);
   const known = before?.kind === 'task' ? before.items.map(toTriple) : [];
   const checked = checkTriples([...known, ...triples], limits);

@@ -1,16 +1,9 @@
 /** Makes test items, with new keys, for trying the service. The secret keys are wiped at once. */
 import { type Falcon, falcon512, falcon1024, type SignOptions } from '../../../../falcon/index.ts';
 import type { TaskItem } from '../../../../wire/triple.ts';
-import type { Progress, SaltChoice, SetChoice } from './protocol.ts';
+import type { GenerateOptions, Progress, SetChoice } from './protocol.ts';
 
-export interface GenerateOptions {
-  readonly count: number;
-  readonly keys: number;
-  readonly set: SetChoice;
-  readonly salt: SaltChoice;
-}
-
-/** Time between two looks at incoming messages. */
+/** Time between two chances for messages to arrive. Milliseconds. */
 const SLICE_MS = 40;
 
 /**
@@ -24,7 +17,7 @@ export async function generateItems(
   report: (progress: Progress) => void,
 ): Promise<TaskItem[]> {
   let sliceEnd = performance.now() + SLICE_MS;
-  const breathe = async (what: string, done: number, total: number): Promise<void> => {
+  const yieldNow = async (what: string, done: number, total: number): Promise<void> => {
     if (performance.now() < sliceEnd) return;
     report({ what, done, total });
     await new Promise((resolve) => setTimeout(resolve, 0));
@@ -36,7 +29,7 @@ export async function generateItems(
   while (pairs.length < keys) {
     const falcon = falconOf(set, pairs.length);
     pairs.push({ falcon, ...falcon.keygen() });
-    await breathe('Making keys', pairs.length, keys);
+    await yieldNow('Making keys', pairs.length, keys);
   }
 
   const options: SignOptions = salt === 'derived' ? { salt } : {};
@@ -50,7 +43,7 @@ export async function generateItems(
       for (let index = k; index < count; index += keys) {
         const message = text.encode(`Falconry test message ${index + 1} of ${count}`);
         items[index] = { publicKey, message, signature: falcon.sign(message, expanded, options) };
-        await breathe('Signing', ++done, count);
+        await yieldNow('Signing', ++done, count);
       }
     } finally {
       expanded.destroy();

@@ -1,6 +1,6 @@
 /**
  * Places in a JSON text: where its first fault is, and where the elements of its array begin. Error
- * messages differ between engines, and none tells where an element is.
+ * messages differ between engines, and none says where an element is.
  */
 
 /** A place as in editors, counted from 1. */

@@ -1,6 +1,6 @@
 /**
  * One script for two kinds of workers, so that browsers fetch it once: the page's own worker, and
- * the threads with which it verifies proofs. The name of the worker tells which.
+ * the threads with which it verifies proofs. The worker's name decides which.
  */
 import { WORKER_NAME } from './protocol.ts';
 

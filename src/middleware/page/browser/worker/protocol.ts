@@ -1,7 +1,4 @@
-/**
- * The messages between the page and its worker. The batches stay in the worker; the page refers to
- * them by number.
- */
+/** The calls of the page to its worker. Batches stay in the worker; the page has their numbers. */
 import type { Triple } from '../../../../wire/triple.ts';
 
 /** The name of the page's worker. Under any other name, its script is a thread of the pool. */
@@ -13,6 +10,13 @@ export type SetChoice = SetName | 'mixed';
 /** The salts of test items: drawn, or derived from key and message. */
 export type SaltChoice = 'random' | 'derived';
 
+export interface GenerateOptions {
+  readonly count: number;
+  readonly keys: number;
+  readonly set: SetChoice;
+  readonly salt: SaltChoice;
+}
+
 /** A fault of a task file, with its line and the index of its item, if it has them. */
 export interface FileFault {
   readonly message: string;
@@ -23,22 +27,11 @@ export interface FileFault {
   readonly column?: number;
 }
 
-/** The most faults that are sent; the total tells how many there are. */
+/** The most faults that are sent, beside their total number. */
 export const MAX_FAULTS = 200;
-
-/** The sizes in bytes of the parts of a batch. */
-export interface BatchBytes {
-  readonly publicKeys: number;
-  /** Each key once. */
-  readonly messages: number;
-  readonly signatures: number;
-  /** As a task file. */
-  readonly file: number;
-}
 
 /** One of the first items, shown to the user. */
 export interface ItemPreview {
-  readonly set: SetName | 'unknown';
   readonly digest: string;
   readonly publicKey: string;
   readonly signatureBytes: number;
@@ -51,7 +44,8 @@ export interface BatchSummary {
   readonly count: number;
   readonly keys: number;
   readonly sets: Readonly<Record<SetName, number>>;
-  readonly bytes: BatchBytes;
+  /** Sizes of the signatures, and of the task file. */
+  readonly bytes: { readonly signatures: number; readonly file: number };
   readonly first: readonly ItemPreview[];
   /** Invalid items, with their lines if the batch came from a file. */
   readonly invalid: readonly FileFault[];
@@ -90,7 +84,6 @@ export interface ResultSummary {
     readonly digests: number;
   };
   readonly timings: Readonly<Record<string, number>>;
-  readonly fileBytes: number;
 }
 
 export interface Verdict {
@@ -122,15 +115,7 @@ export interface Calls {
     take: Triple;
     give: { readonly valid: boolean; readonly ms: number; readonly set: SetName | 'unknown' };
   };
-  generate: {
-    take: {
-      readonly count: number;
-      readonly keys: number;
-      readonly set: SetChoice;
-      readonly salt: SaltChoice;
-    };
-    give: BatchSummary;
-  };
+  generate: { take: GenerateOptions; give: BatchSummary };
   /** A batch of these triples, after those of another batch if there is one. */
   collect: {
     take: {
@@ -142,7 +127,10 @@ export interface Calls {
   };
   readFile: {
     take: {
-      readonly file: Blob;
+      /** Empty if the file is larger than the limit. */
+      readonly bytes: ArrayBuffer;
+      /** Of the file. */
+      readonly size: number;
       readonly name: string;
       readonly kind: BatchSummary['kind'];
       readonly limits: Limits;
@@ -151,21 +139,9 @@ export interface Calls {
   };
   /** The task file of a batch, as it goes over the wire. */
   taskFile: { take: { readonly batch: number }; give: Uint8Array<ArrayBuffer> };
-  readResult: { take: { readonly file: Blob }; give: ResultSummary };
+  readResult: { take: { readonly bytes: ArrayBuffer }; give: ResultSummary };
   verifyResult: { take: { readonly result: number; readonly batch: number }; give: Verdict };
   tamper: { take: { readonly result: number; readonly batch: number }; give: TamperVerdict };
 }
 
 export type CallName = keyof Calls;
-
-export type Request =
-  | { readonly id: number; readonly call: CallName; readonly take: unknown }
-  | { readonly id: number; readonly cancel: true };
-
-export type Reply =
-  | { readonly id: number; readonly progress: Progress }
-  | { readonly id: number; readonly give: unknown }
-  | {
-      readonly id: number;
-      readonly error: { readonly message: string; readonly code: string | null };
-    };

@@ -9,6 +9,7 @@ import {
   type ResultFile,
   verifyResultFileWith,
 } from '../../../../wire/resultFile.ts';
+import { count, counted } from '../../../../wire/sizes.ts';
 import type { Statement } from '../../../../wire/triple.ts';
 import { batchOf } from './batches.ts';
 import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
@@ -24,8 +25,8 @@ const results = new Map<number, ResultFile>();
 let lastNumber = 0;
 
 /** @throws CodedError like parseResultFile */
-export async function readResult(file: Blob): Promise<ResultSummary> {
-  const result = parseResultFile(new Uint8Array(await file.arrayBuffer()));
+export function readResult(bytes: ArrayBuffer): ResultSummary {
+  const result = parseResultFile(new Uint8Array(bytes));
   results.set(++lastNumber, result);
   const { sizes } = result;
   return {
@@ -43,7 +44,6 @@ export async function readResult(file: Blob): Promise<ResultSummary> {
       digests: sizes.digests,
     },
     timings: result.timings,
-    fileBytes: file.size,
   };
 }
 
@@ -86,10 +86,11 @@ function statementsOf(batchNumber: number): readonly Statement[] {
   return batchOf(batchNumber).items;
 }
 
-/** The verifier only says no; common mistakes can be recognised from outside. */
+/** The verifier gives no reason; this recognises common mistakes from outside. */
 function whyNot(result: ResultFile, statements: readonly Statement[]): string {
   if (statements.length !== result.count) {
-    return `The task file has ${statements.length} items, but the result is about ${result.count}`;
+    const items = counted(statements.length, 'item');
+    return `The task file has ${items}, but the result is about ${count(result.count)}`;
   }
   try {
     if (!equal(statementCommitment(statements), result.statement)) {
