@@ -3,10 +3,10 @@
  * `test/cli/docs.long.test.ts` checks that it is current.
  */
 import { writeFileSync } from 'node:fs';
-import { EXIT, EXIT_MEANINGS, type ExitName } from '../src/cli/exitCodes.ts';
+import { EXIT, EXIT_MEANINGS, type ExitName } from '../src/cli/lib/exitCodes.ts';
+import { ALL_SETTINGS, envOf, optionOf } from '../src/cli/lib/settings.ts';
 import { COMMANDS } from '../src/cli/main.ts';
-import { defaultText } from '../src/cli/serveConfig.ts';
-import { ALL_SETTINGS, envOf, optionOf } from '../src/cli/settings.ts';
+import { defaultText } from '../src/cli/operate/serveConfig.ts';
 import type { OptionRow } from '../src/middleware/options/optionRows.ts';
 
 const exitTable = Object.entries(EXIT_MEANINGS)

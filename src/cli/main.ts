@@ -2,31 +2,31 @@
 /** `falconry <command>`: finds the command, runs it on the real streams, sets its exit code. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Command, Io } from './command.ts';
-import { EXIT, EXIT_MEANINGS } from './exitCodes.ts';
-import { hint } from './suggest.ts';
+import type { Command, Io } from './lib/command.ts';
+import { EXIT, EXIT_MEANINGS } from './lib/exitCodes.ts';
+import { hint } from './lib/suggest.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
 
 /** Loaded on demand, so that `falconry keygen` does not load a web framework. */
 export const COMMANDS: Readonly<Record<string, Loader>> = {
-  serve: () => import('./serve.ts'),
-  worker: () => import('./worker.ts'),
-  migrate: () => import('./migrate.ts'),
-  keys: () => import('./keys.ts'),
-  quota: () => import('./quota.ts'),
-  keygen: () => import('./keygen.ts'),
-  sign: () => import('./sign.ts'),
-  verify: () => import('./verify.ts'),
-  aggregate: () => import('./aggregate.ts'),
-  'verify-aggregate': () => import('./verifyAggregate.ts'),
-  submit: () => import('./submit.ts'),
-  tasks: () => import('./tasks.ts'),
-  queue: () => import('./queue.ts'),
-  retry: () => import('./retry.ts'),
-  doctor: () => import('./doctor.ts'),
+  serve: () => import('./operate/serve.ts'),
+  worker: () => import('./operate/worker.ts'),
+  migrate: () => import('./operate/migrate.ts'),
+  keys: () => import('./operate/keys.ts'),
+  quota: () => import('./operate/quota.ts'),
+  keygen: () => import('./files/keygen.ts'),
+  sign: () => import('./files/sign.ts'),
+  verify: () => import('./files/verify.ts'),
+  aggregate: () => import('./files/aggregate.ts'),
+  'verify-aggregate': () => import('./files/verifyAggregate.ts'),
+  submit: () => import('./service/submit.ts'),
+  tasks: () => import('./service/tasks.ts'),
+  queue: () => import('./operate/queue.ts'),
+  retry: () => import('./operate/retry.ts'),
+  doctor: () => import('./operate/doctor.ts'),
   completion: async () => {
-    const { completionCommand } = await import('./completion.ts');
+    const { completionCommand } = await import('./lib/completion.ts');
     return { command: completionCommand(loadAll) };
   },
 };

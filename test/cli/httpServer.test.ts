@@ -2,13 +2,13 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RefusedConnections } from '../../src/cli/connectionCap.ts';
+import type { RefusedConnections } from '../../src/cli/operate/connectionCap.ts';
 import {
   type HttpServer,
   type HttpServerOptions,
   openHttpServer,
-} from '../../src/cli/httpServer.ts';
-import { serverLimits } from '../../src/cli/serveConfig.ts';
+} from '../../src/cli/operate/httpServer.ts';
+import { serverLimits } from '../../src/cli/operate/serveConfig.ts';
 import { toNodeHandler } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { sendRaw } from '../middleware/rawHttp.ts';

@@ -1,0 +1,123 @@
+/**
+ * Where passphrases come from: a file, the environment, or the terminal, which does not show them.
+ * Never the value of an option, which every process on the machine can read.
+ */
+import { openSync } from 'node:fs';
+import { ReadStream } from 'node:tty';
+import { CodedError } from '../../shared/errors.ts';
+import { type Io, UsageError } from './command.ts';
+import { readInput } from './io.ts';
+
+/** The options that every command with passphrases has. */
+export const PASSPHRASE_OPTIONS = { 'passphrase-file': { type: 'string' } } as const;
+
+/** Their line in a help text. */
+export const PASSPHRASE_HELP = `
+      --passphrase-file <file>  the passphrase of an encrypted key: the file without its last line
+                       end. Else $FALCONRY_PASSPHRASE, else the terminal asks for it`.slice(1);
+
+const ENV = 'FALCONRY_PASSPHRASE';
+
+/**
+ * The passphrase of a key.
+ *
+ * @param file the value of `--passphrase-file`
+ * @param isNew it is asked for twice on the terminal
+ * @returns bytes that the caller clears
+ * @throws CodedError `PASSPHRASE_NEEDED` if there is none of the three; UsageError if it is empty
+ */
+export async function readPassphrase(
+  io: Io,
+  file: string | undefined,
+  isNew: boolean,
+): Promise<Uint8Array> {
+  const passphrase = await find(io, file, isNew);
+  if (passphrase.length === 0) throw new UsageError('the passphrase is empty');
+  return passphrase;
+}
+
+async function find(io: Io, file: string | undefined, isNew: boolean): Promise<Uint8Array> {
+  if (file !== undefined) return withoutLineEnd(await readInput(file, io));
+  const given = io.env[ENV];
+  if (given !== undefined && given !== '') return new TextEncoder().encode(given);
+  // Without a terminal to ask on, nobody is there to answer.
+  const terminal = io.stderr.isTTY === true ? openTerminal() : undefined;
+  if (terminal === undefined) {
+    const message = `a passphrase is needed: use --passphrase-file or ${ENV}`;
+    throw new CodedError('PASSPHRASE_NEEDED', { message });
+  }
+  try {
+    const first = await ask(terminal, io, 'Passphrase: ');
+    if (!isNew) return first;
+    const second = await ask(terminal, io, 'The same again: ');
+    const isSame = Buffer.compare(first, second) === 0;
+    second.fill(0);
+    if (isSame) return first;
+    first.fill(0);
+    throw new UsageError('the two passphrases differ');
+  } finally {
+    terminal.destroy();
+  }
+}
+
+function withoutLineEnd(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  if (bytes[end - 1] === 0x0a) end--;
+  if (bytes[end - 1] === 0x0d) end--;
+  return bytes.subarray(0, end);
+}
+
+/** The terminal of the process, also where standard input is a pipe. */
+function openTerminal(): ReadStream | undefined {
+  try {
+    const path = process.platform === 'win32' ? '\\\\.\\CONIN$' : '/dev/tty';
+    return new ReadStream(openSync(path, 'r+'));
+  } catch {
+    return undefined;
+  }
+}
+
+const KEY = { interrupt: 0x03, end: 0x04, backspace: 0x08, clear: 0x15, delete: 0x7f } as const;
+
+/** One line from the terminal, which does not show it. Ctrl-C ends the process as ever. */
+function ask(terminal: ReadStream, io: Io, question: string): Promise<Uint8Array> {
+  // First the mode, then the question: what is typed at once is not shown either.
+  terminal.setRawMode(true);
+  io.stderr.write(question);
+  const typed: number[] = [];
+  return new Promise((resolve) => {
+    const finish = () => {
+      terminal.off('data', onData);
+      terminal.pause();
+      terminal.setRawMode(false);
+      io.stderr.write('\n');
+    };
+    const onData = (chunk: Buffer) => {
+      for (const byte of chunk) {
+        const done = byte === 0x0a || byte === 0x0d || byte === KEY.end;
+        if (!done && byte !== KEY.interrupt) {
+          edit(typed, byte);
+          continue;
+        }
+        finish();
+        chunk.fill(0);
+        const bytes = Uint8Array.from(typed);
+        typed.fill(0);
+        if (done) resolve(bytes);
+        else process.kill(process.pid, 'SIGINT');
+        return;
+      }
+      chunk.fill(0);
+    };
+    terminal.on('data', onData);
+    terminal.resume();
+  });
+}
+
+/** Backspace takes away one character of UTF-8, Ctrl-U the line; other control keys do nothing. */
+function edit(typed: number[], byte: number): void {
+  if (byte === KEY.clear) typed.length = 0;
+  else if (byte === KEY.backspace || byte === KEY.delete) {
+    while (((typed.pop() ?? 0) & 0xc0) === 0x80);
+  } else if (byte >= 0x20) typed.push(byte);
+}

@@ -1,0 +1,43 @@
+/** Lists of tasks, of a store or a service: a table for people, or an array in JSON. */
+import { integer } from '../../middleware/options/optionRows.ts';
+import type { Invocation } from './define.ts';
+import { readNumber } from './settingText.ts';
+
+const DEFAULT_LIMIT = 100;
+const LIMIT = integer('tasks to list', { max: 1e9 });
+
+/** The most tasks to list, by `--limit`; 0 there is no limit. */
+export function readLimit({ option }: Pick<Invocation, 'option'>): number {
+  const limit = option('limit');
+  if (limit === undefined) return DEFAULT_LIMIT;
+  return readNumber('--limit', LIMIT, limit) || Number.POSITIVE_INFINITY;
+}
+
+/** How a task is shown. */
+export interface TaskColumns<T> {
+  readonly head: string;
+  line(task: T): string;
+  /** In JSON. */
+  facts(task: T): unknown;
+}
+
+/** Prints the tasks as they come, so many at the most. */
+export async function printTasks<T>(
+  tasks: AsyncIterable<T>,
+  most: number,
+  { head, line, facts }: TaskColumns<T>,
+  { io, json, note }: Pick<Invocation, 'io' | 'json' | 'note'>,
+): Promise<void> {
+  let count = 0;
+  let more = false;
+  for await (const task of tasks) {
+    more = count >= most;
+    if (more) break;
+    if (json) io.stdout.write(`${count === 0 ? '[' : ',\n '}${JSON.stringify(facts(task))}`);
+    else io.stdout.write(count === 0 ? `${head}\n${line(task)}\n` : `${line(task)}\n`);
+    count++;
+  }
+  if (json) io.stdout.write(count === 0 ? '[]\n' : ']\n');
+  else if (count === 0) note('no tasks\n');
+  if (more) note('there are more tasks; --limit 0 lists all\n');
+}

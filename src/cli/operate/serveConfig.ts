@@ -1,0 +1,150 @@
+/** The settings of the server: what they mean to the service, and their help text. */
+
+import { resolve } from 'node:path';
+import { fallbackOf, type OptionTable } from '../../middleware/options/optionRows.ts';
+import {
+  resolveOptions,
+  type ServiceOptions,
+  type Settings,
+} from '../../middleware/options/options.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
+import { fileKeyStore } from '../../middleware/signing/keyStore.ts';
+import { UsageError } from '../lib/command.ts';
+import type { Config } from '../lib/config.ts';
+import {
+  ALL_SETTINGS,
+  SERVE_GROUPS,
+  SERVE_SETTINGS,
+  type ServeSetting,
+  SHARED,
+  usageOf,
+} from '../lib/settings.ts';
+import { showValue } from '../lib/settingText.ts';
+
+/** The options of `falconService`: only those that were set, since it has its own defaults. */
+export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
+  const { database, blobs, keys } = config.values;
+  const options: ServiceOptions = {
+    ...given(SERVICE_OPTIONS, config),
+    limits: given(CLIENT_LIMITS, config),
+    ...(keys !== undefined && { keyStore: fileKeyStore({ directory: resolve(keys) }) }),
+  };
+  if (database === undefined) return options;
+  if (blobs === undefined) throw new UsageError(NO_BLOBS);
+  if (keys !== undefined) return options;
+  if (options.signing) throw new UsageError(NO_KEYS);
+  return { ...options, signing: false };
+}
+
+const NO_BLOBS =
+  '"database" needs "blobs" (s3://bucket/prefix): files in a directory of this host would be ' +
+  'unknown to the others';
+const NO_KEYS =
+  '"signing" with "database" needs "keys", a directory that all hosts share: each host would ' +
+  'sign with a key of its own';
+
+/** The options of a worker. */
+export function workerOptions(config: Config<WorkerSetting>): ServiceOptions {
+  if (config.values.database === undefined) {
+    throw new UsageError('a worker needs a database: --database, FALCONRY_DATABASE or its file');
+  }
+  if (config.values.blobs === undefined) {
+    throw new UsageError('a worker needs a bucket: --blobs s3://bucket/prefix, FALCONRY_BLOBS');
+  }
+  const others = { signing: false, ui: false, housekeeping: false } as const;
+  return { ...given(SERVICE_OPTIONS, config), ...others };
+}
+
+/** The settings of `falconry worker`. */
+export const WORKER_SETTINGS = [
+  ...SHARED,
+  'threads',
+  'tasks',
+  'lease',
+  'aggregateFormat',
+  'maxSignatures',
+  'maxDigest',
+  'maxBody',
+  'grace',
+  'log',
+  'logLevel',
+  'metricsPort',
+  'metricsHost',
+] as const satisfies readonly ServeSetting[];
+export type WorkerSetting = (typeof WORKER_SETTINGS)[number];
+
+/** Most connections of one address, if it is not that of a proxy. */
+const MAX_PER_ADDRESS = 256;
+
+/** The limits of the server, as far as they follow from those of the service. */
+export function serverLimits(values: Config<ServeSetting>['values'], settings: Settings) {
+  const { maxConnections } = values;
+  const fair = settings.trustProxy ? maxConnections : MAX_PER_ADDRESS;
+  const { maxConnectionsPerAddress = fair } = values;
+  const { maxBodyBytes, minBodyBytesPerSecond, bodyIdleTimeoutMs } = settings;
+  // The slowest sender who is not given up needs no longer for the largest body.
+  const slowestMs = bodyIdleTimeoutMs + (1000 * maxBodyBytes) / minBodyBytesPerSecond;
+  const requestTimeoutMs = Math.min(MAX_REQUEST_MS, Math.ceil(2 * slowestMs));
+  return { maxConnections, maxConnectionsPerAddress, requestTimeoutMs };
+}
+
+/** The longest time limit of a request. */
+const MAX_REQUEST_MS = 86_400_000;
+
+function given<N extends ServeSetting>(
+  table: OptionTable,
+  config: Config<N>,
+): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  for (const [option, row] of Object.entries(table)) {
+    const name = (row.setting ?? option) as N;
+    const { source = 'default' } = config.origins[name] ?? {};
+    if (source !== 'default') options[option] = config.values[name];
+  }
+  return options;
+}
+
+/**
+ * Everything that the service will work with.
+ *
+ * @throws UsageError for settings that do not go together
+ */
+export function resolveService(options: ServiceOptions): Settings {
+  try {
+    return resolveOptions(options);
+  } catch (error) {
+    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
+    // In the words of the command line: `"options.leaseMs"` is its `lease`.
+    const message = (error as Error).message.replaceAll(
+      /"options\.(?:(?:limits|ui)\.)?(\w+)"/g,
+      (_, option: string) => `"${table[option]?.setting ?? option}"`,
+    );
+    throw new UsageError(message);
+  }
+}
+
+/** The options of a help text, with their defaults. */
+export function settingsHelp(shown: readonly ServeSetting[] = SERVE_SETTINGS): string {
+  return Object.entries(SERVE_GROUPS)
+    .map(([group, all]) => [group, all.filter((name) => shown.includes(name))] as const)
+    .filter(([, names]) => names.length > 0)
+    .map(([group, names]) => `${group}\n${names.map(settingHelp).join('')}`)
+    .join('\n');
+}
+
+function settingHelp(name: ServeSetting): string {
+  const row = ALL_SETTINGS[name]!;
+  const shown = defaultText(name);
+  const about = `${row.about}${shown === '' ? '' : ` [${shown}]`}`;
+  const usage = `  ${usageOf(name, row)}`;
+  const apart = usage.length > 34 ? `\n${' '.repeat(35)}` : ' ';
+  return `${usage.padEnd(apart === ' ' ? 34 : 0)}${apart}${about}\n`;
+}
+
+/**
+ * The default of a setting, as written in the configuration or in words; empty if there is none.
+ */
+export function defaultText(name: string): string {
+  const row = ALL_SETTINGS[name]!;
+  return row.fallbackText ?? showValue(row, fallbackOf(row));
+}
