@@ -134,7 +134,7 @@ it('limits of the server follow from those of the service', () => {
   });
   const proxied = serverLimits(values, resolveOptions({ trustProxy: true }));
   expect(proxied.maxConnectionsPerAddress).toBe(5000);
-  const own = serverLimits({ ...values, maxConnectionsPerAddress: 7 }, resolveOptions());
+  const own = serverLimits({ ...values, maxConnections: 7 }, resolveOptions());
   expect(own.maxConnectionsPerAddress).toBe(7);
   const anySpeed = serverLimits(values, resolveOptions({ minBodyBytesPerSecond: 0 }));
   expect(anySpeed.requestTimeoutMs).toBe(86_400_000);

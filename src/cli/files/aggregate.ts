@@ -1,5 +1,4 @@
 /** `falconry aggregate`: a task file in, a result file out. */
-import { availableParallelism } from 'node:os';
 import {
   type AggregateFormatOption,
   aggregate as aggregateItems,
@@ -7,77 +6,52 @@ import {
   MAX_AGGREGATE_ITEMS,
   MAX_PROOF_ITEMS,
 } from '../../aggregate/index.ts';
-import { integer } from '../../middleware/options/optionRows.ts';
 import { isCodedError } from '../../shared/errors.ts';
 import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
 import { parseTaskFile } from '../../wire/taskFile.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import {
-  defineCommand,
-  describeInvalid,
-  FLAG,
-  type Invocation,
-  OUT,
-  oneOf,
-  TEXT,
-} from '../lib/define.ts';
-import { EXIT, EXIT_HELP } from '../lib/exitCodes.ts';
-import { isStdout, MAX_INPUT_BYTES, readInput, writeOutput } from '../lib/io.ts';
-import { readNumber } from '../lib/settingText.ts';
-
-/** Beyond the service's own: whoever runs the command owns the machine. */
-export const FILE_LIMITS = Object.freeze({
-  maxSignatures: MAX_AGGREGATE_ITEMS,
-  maxMessageBytes: MAX_INPUT_BYTES,
-  maxFileBytes: MAX_INPUT_BYTES,
-});
+import { type Command, EXIT, FILE_EXITS, OUT, UsageError } from '../lib/command.ts';
+import { defineCommand, describeInvalid, type Invocation } from '../lib/define.ts';
+import { isStdout, readInput, refuseBinary, writeOutput } from '../lib/io.ts';
+import { FILE_LIMITS, readThreads, THREADS } from '../lib/taskFiles.ts';
+import { plural } from '../lib/text.ts';
 
 const FORMATS: readonly AggregateFormatOption[] = Object.freeze(['auto', 'proof', 'bundle']);
-
-/** The most threads that the library takes. */
-export const MAX_THREADS = 64;
-const THREADS = integer('threads of one aggregate', { min: 1, max: MAX_THREADS });
-
-const help = `Usage: falconry aggregate <task.json> [-o <out.json>] [--format <name>] [--raw]
-
-Verifies every signature in a task file and combines them into one aggregate. A task file is a
-JSON array of {"digest", "public_key", "signature"}, all in hex with 0x: the message, the key, and
-the signature in any of its formats. Falcon-512 and Falcon-1024 may share a file, which may hold up
-to ${MAX_AGGREGATE_ITEMS} items.
-
-If any signature is invalid, each invalid one is listed with the reason and nothing is written.
-
-A bundle contains the signatures, and they can be extracted again. A proof does not contain
-them: it proves that a valid signature exists for every item. It is smaller than a bundle from
-about 82 signatures of Falcon-512 or 41 of Falcon-1024 on, and covers up to
-${MAX_PROOF_ITEMS} signatures of each parameter set.
-
-  <task.json>       the task file; - reads standard input
-  -o, --out <file>  where to write the result file (default: standard output)
-      --format <name>
-                    proof, bundle, or auto (the default), which takes the smaller of the two
-      --threads <n> most threads to use, 1 to ${MAX_THREADS} (default: one per processor); the
-                    result is the same for any number
-      --raw         write the bare aggregate instead of the result file
-      --json        report as one line of JSON
-  -q, --quiet       no report, no progress bar
-  -h, --help        this text
-
-Examples
-  falconry aggregate task.json -o out.json
-  falconry aggregate task.json -o out.json --format bundle
-  falconry verify-aggregate out.json task.json
-  falconry sign --key key.json *.txt | falconry aggregate - -o out.json
-
-${EXIT_HELP}`;
 
 /** The `aggregate` command. */
 export const command: Command = defineCommand({
   name: 'aggregate',
   summary: 'combine the signatures of a task file into one aggregate',
-  help,
-  options: { out: OUT, format: oneOf(FORMATS), raw: FLAG, threads: TEXT },
+  usage: ['<task file> [-o <file>] [--format <name>] [--raw]'],
+  about: [
+    'Verifies every signature in a task file and combines them into one aggregate. A task file is a ' +
+      'JSON array of {"digest", "public_key", "signature"}, all in hex with 0x: the message, the ' +
+      'key, and the signature in any of its formats. Falcon-512 and Falcon-1024 may share a file ' +
+      `of up to ${MAX_AGGREGATE_ITEMS} items.`,
+    'If any signature is invalid, each invalid one is listed with the reason and nothing is written.',
+    'A bundle contains the signatures, and they can be extracted again. A proof does not contain ' +
+      'them: it proves that a valid signature exists for every item. It is smaller than a bundle ' +
+      'from about 82 signatures of Falcon-512 or 41 of Falcon-1024 onwards, and covers up to ' +
+      `${MAX_PROOF_ITEMS} signatures of each parameter set.`,
+  ],
+  operands: { '<task file>': '-: standard input' },
+  options: [
+    { ...OUT, about: 'where to write the result file [standard output]' },
+    {
+      name: 'format',
+      value: FORMATS,
+      about: 'format (auto: the smaller of the two)',
+      fallback: 'auto',
+    },
+    { ...THREADS, about: `${THREADS.about}; the result is the same for any number` },
+    { name: 'raw', about: 'write the bare aggregate instead of the result file' },
+  ],
+  examples: [
+    'falconry aggregate task.json -o out.json',
+    'falconry aggregate task.json -o out.json --format bundle',
+    'falconry sign --key key.json *.txt | falconry aggregate - -o out.json',
+  ],
+  exits: FILE_EXITS,
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
 });
@@ -88,7 +62,9 @@ async function execute(invocation: Invocation): Promise<number> {
   if (path === undefined || positionals.length > 1) {
     throw new UsageError('expected one task file');
   }
-  const wanted = readFormat(option('format'));
+  const wanted = option('format') as AggregateFormatOption;
+  const out = option('out');
+  if (flag('raw')) refuseBinary(out, io);
   const threads = readThreads(option('threads'));
   const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
   const start = performance.now();
@@ -98,30 +74,17 @@ async function execute(invocation: Invocation): Promise<number> {
   const timings = { aggregate_ms: performance.now() - start };
   const result = makeResultFile({ processId: null, aggregate, items, timings });
 
-  const out = option('out');
   await writeOutput(out, flag('raw') ? aggregate : formatResultFile(result), io);
   const { count, format, parameterSet, sizes } = result;
   const facts = { count, format, reason: choice.reason, parameter_set: parameterSet, sizes };
   report(
     { ok: true, ...facts, threads: made.threads, timings, out: out ?? '-' },
-    `${count} signatures valid; ${format} of ${sizes.aggregate} bytes ` +
+    `${plural(count, 'signature')} valid; ${format} of ${sizes.aggregate} bytes ` +
       `(${(sizes.aggregate / count).toFixed(1)} per signature, ` +
       `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their total)\n` +
       `${describeChoice(choice)}\n`,
   );
   return EXIT.ok;
-}
-
-function readFormat(name = 'auto'): AggregateFormatOption {
-  const format = FORMATS.find((each) => each === name);
-  if (format === undefined) throw new UsageError(`--format must be one of ${FORMATS.join(', ')}`);
-  return format;
-}
-
-/** `--threads`; one per processor when it is left out. */
-export function readThreads(text: string | undefined): number {
-  if (text === undefined) return Math.min(MAX_THREADS, availableParallelism());
-  return readNumber('--threads', THREADS, text);
 }
 
 /** One line: why this format. */
@@ -175,7 +138,7 @@ async function aggregateOrReport(
     } else {
       progress.end();
       io.stderr.write(
-        `falconry aggregate: ${invalid.length} of ${items.length} signatures are invalid\n` +
+        `falconry aggregate: ${invalid.length} of ${plural(items.length, 'signature')} ${invalid.length === 1 ? 'is' : 'are'} invalid\n` +
           describeInvalid(invalid),
       );
     }

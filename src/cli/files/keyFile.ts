@@ -41,13 +41,6 @@ export const SIGNATURE_FORMATS: readonly SignatureFormat[] = [
   'constantTime',
 ];
 
-/** @throws UsageError unless it is the name of a format of signatures */
-export function signatureFormat(name: string): SignatureFormat {
-  const format = SIGNATURE_FORMATS.find((known) => known === name);
-  if (format !== undefined) return format;
-  throw new UsageError(`--format must be one of ${SIGNATURE_FORMATS.join(', ')}`);
-}
-
 /**
  * The bytes of a field, from a file in the command line's own forms or as bare bytes.
  *
@@ -80,7 +73,7 @@ export function parseField(file: Uint8Array, field: FieldName, what: string): Ui
  * @throws CodedError `BAD_KEY_FILE`
  */
 export function readPublicKey(file: Uint8Array): ImportedPublicKey {
-  return explained('public', () => importPublicKey(contents(file, 'public_key')));
+  return explained('public', () => importPublicKey(keyContents(file, 'public_key')));
 }
 
 /**
@@ -93,7 +86,7 @@ export async function readSecretKey(
   file: Uint8Array,
   passphrase: () => Promise<Uint8Array>,
 ): Promise<ImportedSecretKey> {
-  const input = contents(file, 'secret_key');
+  const input = keyContents(file, 'secret_key');
   try {
     return explained('secret', () => importSecretKey(input));
   } catch (error) {
@@ -110,7 +103,7 @@ export async function readSecretKey(
 }
 
 /** The input for src/falcon/keys: the bytes of our own forms, the file itself in all others. */
-function contents(file: Uint8Array, field: 'public_key' | 'secret_key'): Uint8Array {
+export function keyContents(file: Uint8Array, field: 'public_key' | 'secret_key'): Uint8Array {
   return file[0] === OPEN_BRACE && asText(file)?.includes('"kty"')
     ? file
     : parseField(file, field, 'the key file');
@@ -130,7 +123,7 @@ function explain(kind: string, error: unknown): unknown {
   return new CodedError('BAD_KEY_FILE', { message, cause: error });
 }
 
-/** The forms of `keygen --key-format`: of the secret key, and of the public key beside it. */
+/** The formats of key files: the form of the secret key, and that of the public key beside it. */
 const FORMATS = Object.freeze({
   json: undefined,
   pem: ['pem', 'pem'],
@@ -143,12 +136,6 @@ const FORMATS = Object.freeze({
 
 export type KeyFormat = keyof typeof FORMATS;
 export const KEY_FORMATS = Object.keys(FORMATS) as readonly KeyFormat[];
-
-/** @throws UsageError for an unknown format */
-export function checkKeyFormat(name: string): KeyFormat {
-  if ((KEY_FORMATS as readonly string[]).includes(name)) return name as KeyFormat;
-  throw new UsageError(`--key-format must be one of ${KEY_FORMATS.join(', ')}`);
-}
 
 /** The file of a public key. */
 export function formatPublicKey(
@@ -190,7 +177,7 @@ export async function formatEncryptedKey(
 /** @throws UsageError for a format that has no passphrase */
 export function checkEncryptable(format: KeyFormat): void {
   if (format === 'pem' || format === 'der') return;
-  throw new UsageError('a passphrase needs --key-format pem or der');
+  throw new UsageError('only pem and der can have a passphrase');
 }
 
 const asFile = (wrapped: string | Uint8Array | object): string | Uint8Array =>

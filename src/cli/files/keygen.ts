@@ -1,17 +1,28 @@
 /** `falconry keygen`: writes a key pair to a file. */
 
-import { type Falcon, falcon512, falcon1024, type KeyPair } from '../../falcon/index.ts';
+import {
+  type Falcon,
+  falcon512,
+  falcon1024,
+  type KeyPair,
+  type ParameterSet,
+} from '../../falcon/index.ts';
 import { SEED_BYTES } from '../../falcon/params.ts';
 import { CodedError } from '../../shared/errors.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, FLAG, type Invocation, OUT, oneOf, TEXT } from '../lib/define.ts';
-import { EXIT, EXIT_HELP } from '../lib/exitCodes.ts';
-import { isStdout, readInput, refuseTwiceStdin, writeOutput } from '../lib/io.ts';
-import { PASSPHRASE_OPTIONS, readPassphrase } from '../lib/passphrase.ts';
-import { refuseOnTerminal, SHOW_OPTION } from '../lib/shownSecret.ts';
+import { type Command, EXIT, FILE_EXITS, OUT, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
+import {
+  isStdout,
+  readInput,
+  refuseOnTerminal,
+  refuseTwiceStdin,
+  SHOW,
+  writeOutput,
+} from '../lib/io.ts';
+import { FIRST, NEW_PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
 import {
   checkEncryptable,
-  checkKeyFormat,
+  falconOf,
   formatEncryptedKey,
   formatPublicKey,
   formatSecretKey,
@@ -20,66 +31,60 @@ import {
   parseField,
 } from './keyFile.ts';
 
-const help = `Usage: falconry keygen [--set <name>] [-o <key.json>] [--public <file>] [options]
-
-Makes a key pair. The key file is JSON: {"parameter_set", "public_key", "secret_key"}, in hex with
-0x. Only its owner can read it, and an existing file is never replaced.
-
-      --set <name>        falcon512 (default) or falcon1024
-  -o, --out <file>        where to write the key file (default: standard output)
-      --public <file>     also write the public key alone, to give to others, in the same format
-      --key-format <name> json (default, pem with a passphrase), pem (PKCS#8 and SPKI), der (the
-                          same), jwk, raw, bare (without header bytes), extended (bare, both keys)
-      --encrypt           encrypt the secret key under a passphrase: that of --passphrase-file or
-                          $FALCONRY_PASSPHRASE, or the terminal asks for one
-      --passphrase-file <file>  encrypt it under the passphrase in this file, without its last line
-                          end
-      --seed-file <file>  8 to 128 bytes (48 are best), bare or in hex with 0x, from which the key
-                          is derived; keep them as secret as the key
-      --show              print the secret key, unencrypted, even where standard output is a
-                          terminal
-      --json              report as one line of JSON
-  -q, --quiet             no report
-  -h, --help              this text
-
-Examples
-  falconry keygen -o key.json --public public.json
-  falconry keygen --set falcon1024 -o key1024.json
-  falconry keygen --key-format pem -o key.pem --public public.pem
-
-${EXIT_HELP}`;
-
 /** The `keygen` command. */
 export const command: Command = defineCommand({
   name: 'keygen',
   summary: 'make a key pair',
-  help,
+  usage: ['[-o <file>] [--public <file>] [options]'],
+  about: [
+    'Makes a key pair. The key file is JSON, {"parameter_set", "public_key", "secret_key"}, in hex ' +
+      'with 0x. Only its owner can read it, and an existing file is never replaced.',
+  ],
+  options: [
+    {
+      name: 'set',
+      value: [falcon512.name, falcon1024.name],
+      about: 'parameter set',
+      fallback: 'falcon512',
+    },
+    { ...OUT, about: 'where to write the key file [standard output]' },
+    { name: 'public', value: 'file', about: 'also write the public key, in the same format' },
+    {
+      name: 'key-format',
+      value: KEY_FORMATS,
+      about: 'format of both files [json; pem with a passphrase]',
+    },
+    { name: 'encrypt', about: 'encrypt the secret key under a passphrase' },
+    NEW_PASSPHRASE,
+    {
+      name: 'seed-file',
+      value: 'file',
+      about:
+        'derive the key from 8 to 128 bytes (best: 48), bare or in hex with 0x; keep them secret',
+    },
+    SHOW,
+  ],
+  examples: [
+    'falconry keygen -o key.json --public public.json',
+    'falconry keygen --set falcon1024 -o key1024.json',
+    'falconry keygen --key-format pem -o key.pem --public public.pem',
+  ],
+  exits: FILE_EXITS,
   mostArguments: 0,
-  options: {
-    set: { ...oneOf([falcon512.name, falcon1024.name]), default: 'falcon512' },
-    out: OUT,
-    public: TEXT,
-    'key-format': oneOf(KEY_FORMATS),
-    encrypt: FLAG,
-    ...PASSPHRASE_OPTIONS,
-    'seed-file': TEXT,
-    ...SHOW_OPTION,
-  },
   writesToStdout: ({ option }) => isStdout(option('out')) || option('public') === '-',
   execute,
 });
 
 async function execute(invocation: Invocation): Promise<number> {
   const { io, option, flag, report } = invocation;
-  const falcon = [falcon512, falcon1024].find(({ name }) => name === option('set'));
-  if (falcon === undefined) throw new UsageError('--set must be falcon512 or falcon1024');
+  const falcon = falconOf(option('set') as ParameterSet);
   const out = option('out');
   const publicOut = option('public');
   if (publicOut !== undefined && isStdout(out) && isStdout(publicOut)) {
     throw new UsageError('only one of --out and --public can be standard output');
   }
   const isEncrypted = flag('encrypt') || option('passphrase-file') !== undefined;
-  const format = checkKeyFormat(option('key-format') ?? (isEncrypted ? 'pem' : 'json'));
+  const format = (option('key-format') ?? (isEncrypted ? 'pem' : 'json')) as KeyFormat;
   if (isEncrypted) checkEncryptable(format);
   if (isStdout(out) && !isEncrypted) {
     refuseOnTerminal(invocation, 'the secret key', 'give a file with -o');
@@ -90,7 +95,7 @@ async function execute(invocation: Invocation): Promise<number> {
   const file = isEncrypted
     ? await encrypted(pair, format, invocation)
     : formatSecretKey(falcon, pair, format);
-  await writeOutput(out, file, io, true);
+  await writeOutput(out, file, io, 'create');
   if (publicOut !== undefined) {
     await writeOutput(publicOut, formatPublicKey(falcon, pair.publicKey, format), io);
   }
@@ -108,7 +113,7 @@ function reportText(falcon: Falcon, out: string | undefined, isEncrypted: boolea
 }
 
 async function encrypted({ secretKey }: KeyPair, format: KeyFormat, { io, option }: Invocation) {
-  const passphrase = await readPassphrase(io, option('passphrase-file'), true);
+  const passphrase = await readPassphrase(io, option('passphrase-file'), FIRST);
   try {
     return await formatEncryptedKey(secretKey, passphrase, format);
   } finally {

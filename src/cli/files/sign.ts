@@ -6,38 +6,19 @@ import type {
   SignOptions,
 } from '../../falcon/index.ts';
 import { formatTaskFile, type TaskItem } from '../../wire/triple.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, FLAG, type Invocation, OUT, oneOf, TEXT } from '../lib/define.ts';
-import { EXIT, EXIT_HELP } from '../lib/exitCodes.ts';
-import { isStdout, readInput, refuseTwiceStdin, streamInput, writeOutput } from '../lib/io.ts';
-import { PASSPHRASE_HELP, PASSPHRASE_OPTIONS, readPassphrase } from '../lib/passphrase.ts';
-import { falconOf, readSecretKey, SIGNATURE_FORMATS, signatureFormat } from './keyFile.ts';
-
-const help = `Usage: falconry sign --key <key.json> <message>... [-o <task.json>] [options]
-
-Signs the exact bytes of each file. Writes a task file for falconry aggregate and falconry verify:
-a JSON array of {"digest", "public_key", "signature"}, in hex with 0x. The digest is the message
-itself.
-
-      --key <file>     the secret key in any form: a key file of falconry keygen, PEM, DER, JWK, raw
-${PASSPHRASE_HELP}
-  <message>...         files to sign; - reads standard input
-  -o, --out <file>     where to write the task file (default: standard output)
-      --raw            write the bare signature instead of a task file; for one message only, of
-                       any length
-      --format <name>  compressed (default), padded or constantTime
-      --salt <name>    random (default) or derived: from key and message, so that a message has one
-                       signature, and its salt takes no room in an aggregate
-      --deterministic  sign with deterministic Falcon, as Algorand does (not padded)
-      --json           report as one line of JSON
-  -q, --quiet          no report
-  -h, --help           this text
-
-Examples
-  falconry sign --key key.json a.txt b.txt -o task.json
-  echo hello | falconry sign --key key.json - --raw -o hello.sig
-
-${EXIT_HELP}`;
+import { type Command, EXIT, FILE_EXITS, OUT, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
+import {
+  isStdout,
+  readInput,
+  refuseBinary,
+  refuseTwiceStdin,
+  streamInput,
+  writeOutput,
+} from '../lib/io.ts';
+import { PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
+import { plural } from '../lib/text.ts';
+import { falconOf, readSecretKey, SIGNATURE_FORMATS } from './keyFile.ts';
 
 const SALTS = ['random', 'derived'] as const;
 
@@ -45,16 +26,45 @@ const SALTS = ['random', 'derived'] as const;
 export const command: Command = defineCommand({
   name: 'sign',
   summary: 'sign files',
-  help,
-  options: {
-    key: TEXT,
-    ...PASSPHRASE_OPTIONS,
-    out: OUT,
-    raw: FLAG,
-    format: { ...oneOf(SIGNATURE_FORMATS), default: 'compressed' },
-    salt: { ...oneOf(SALTS), default: 'random' },
-    deterministic: FLAG,
-  },
+  usage: ['--key <file> <message>… [-o <file>] [options]'],
+  about: [
+    'Signs the exact bytes of each file. Writes a task file for falconry aggregate and falconry ' +
+      'verify: a JSON array of {"digest", "public_key", "signature"}, in hex with 0x. The digest is ' +
+      'the message itself.',
+  ],
+  operands: { '<message>…': 'files to sign; -: standard input' },
+  options: [
+    { name: 'key', value: 'file', about: 'secret key in any form: JSON, PEM, DER, JWK or raw' },
+    PASSPHRASE,
+    { ...OUT, about: 'where to write the task file [standard output]' },
+    {
+      name: 'raw',
+      about: 'write the bare signature instead; for only one message, of any length',
+    },
+    {
+      name: 'format',
+      value: SIGNATURE_FORMATS,
+      about: 'format of the signatures',
+      fallback: 'compressed',
+    },
+    {
+      name: 'salt',
+      value: SALTS,
+      about:
+        'salts (with derived ones, from key and message, a message has only one signature, and ' +
+        'its salt needs no room in an aggregate)',
+      fallback: 'random',
+    },
+    {
+      name: 'deterministic',
+      about: 'sign with deterministic Falcon, as Algorand does (not padded)',
+    },
+  ],
+  examples: [
+    'falconry sign --key key.json a.txt b.txt -o task.json',
+    'echo hello | falconry sign --key key.json - --raw -o hello.sig',
+  ],
+  exits: FILE_EXITS,
   writesToStdout: ({ option }) => isStdout(option('out')),
   execute,
 });
@@ -65,11 +75,12 @@ async function execute({ io, positionals, option, flag, report }: Invocation): P
   if (keyPath === undefined) throw new UsageError('--key is missing');
   if (positionals.length === 0) throw new UsageError('expected at least one message');
   if (flag('raw') && positionals.length > 1) throw new UsageError('--raw takes only one message');
-  const way = wayOf(option('format')!, option('salt')!, flag('deterministic'));
+  if (flag('raw')) refuseBinary(out, io);
+  const way = wayOf(option('format') as SignatureFormat, option('salt')!, flag('deterministic'));
   const passphraseFile = option('passphrase-file');
   refuseTwiceStdin([keyPath, passphraseFile, ...positionals]);
 
-  const ask = () => readPassphrase(io, passphraseFile, false);
+  const ask = () => readPassphrase(io, passphraseFile);
   const secret = await readSecretKey(await readInput(keyPath, io), ask);
   const falcon = falconOf(secret.parameterSet);
   const key = expandAndWipe(falcon, secret.key);
@@ -84,7 +95,7 @@ async function execute({ io, positionals, option, flag, report }: Invocation): P
   const count = positionals.length;
   report(
     { ok: true, parameter_set: falcon.name, count, out: out ?? '-' },
-    `${count} ${count === 1 ? 'message' : 'messages'} signed\n`,
+    `${plural(count, 'message')} signed\n`,
   );
   return EXIT.ok;
 }
@@ -104,12 +115,8 @@ interface Way {
   readonly streaming: { readonly format: SignatureFormat } | undefined;
 }
 
-/** @throws UsageError for unknown values, or options that exclude each other */
-function wayOf(name: string, salt: string, isDeterministic: boolean): Way {
-  const format = signatureFormat(name);
-  if (!(SALTS as readonly string[]).includes(salt)) {
-    throw new UsageError(`--salt must be one of ${SALTS.join(', ')}`);
-  }
+/** @throws UsageError for options that exclude each other */
+function wayOf(format: SignatureFormat, salt: string, isDeterministic: boolean): Way {
   if (!isDeterministic) {
     const options: SignOptions = { format, ...(salt === 'derived' && { salt }) };
     return {
@@ -117,7 +124,7 @@ function wayOf(name: string, salt: string, isDeterministic: boolean): Way {
       streaming: salt === 'random' ? { format } : undefined,
     };
   }
-  if (salt === 'derived') throw new UsageError('--deterministic has a salt of its own');
+  if (salt === 'derived') throw new UsageError('--deterministic excludes --salt derived');
   if (format === 'padded') throw new UsageError('--deterministic has no padded form');
   return {
     sign: (falcon, message, key) => falcon.det.sign(message, key, { format }),

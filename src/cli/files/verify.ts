@@ -1,51 +1,43 @@
 /** `falconry verify`: verifies one signature, or every signature in a task file. */
 import { findInvalid } from '../../aggregate/index.ts';
 import { toOrdinary } from '../../falcon/deterministic.ts';
+import type { SignatureFormat } from '../../falcon/index.ts';
 import type { InvalidItem } from '../../shared/errors.ts';
 import { parseTaskFile } from '../../wire/taskFile.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, describeInvalid, type Invocation, oneOf, TEXT } from '../lib/define.ts';
-import { EXIT, EXIT_HELP } from '../lib/exitCodes.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { defineCommand, describeInvalid, type Invocation } from '../lib/define.ts';
 import { readInput, refuseTwiceStdin, streamInput } from '../lib/io.ts';
 import type { Progress } from '../lib/progress.ts';
-import { FILE_LIMITS } from './aggregate.ts';
-import {
-  falconOf,
-  parseField,
-  readPublicKey,
-  SIGNATURE_FORMATS,
-  signatureFormat,
-} from './keyFile.ts';
-
-const help = `Usage: falconry verify <task.json> [--json]
-       falconry verify --key <file> --signature <file> <message> [--json]
-
-Verifies every signature in a task file, as written by falconry sign, and lists the invalid ones
-with the reasons. With --key and --signature, verifies one signature of one message of any length.
-
-  <task.json>           the task file; - reads standard input
-      --key <file>      the public key in any form: a key file, hex with 0x, PEM, DER, JWK, raw
-      --signature <file>  the signature: hex with 0x, or bare
-  <message>             the signed file; - reads standard input
-      --format <name>   with --key: accept only compressed, padded or constantTime signatures
-      --json            report as one line of JSON
-  -q, --quiet           no report, no progress bar
-  -h, --help            this text
-
-Examples
-  falconry verify task.json
-  falconry verify --key public.json --signature hello.sig hello.txt
-
-${EXIT_HELP}`;
+import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { plural } from '../lib/text.ts';
+import { falconOf, parseField, readPublicKey, SIGNATURE_FORMATS } from './keyFile.ts';
 
 /** The `verify` command. */
 export const command: Command = defineCommand({
   name: 'verify',
   summary: 'verify a signature, or every signature in a task file',
-  help,
-  options: { key: TEXT, signature: TEXT, format: oneOf(SIGNATURE_FORMATS) },
-  writesToStdout: () => false,
+  usage: ['<task file>', '--key <file> --signature <file> <message>'],
+  about: [
+    'Verifies every signature in a task file, as written by falconry sign, and lists the invalid ' +
+      'ones with the reasons. With --key and --signature, verifies one signature of one message of ' +
+      'any length.',
+  ],
+  operands: { '<task file>, <message>': '-: standard input' },
+  options: [
+    {
+      name: 'key',
+      value: 'file',
+      about: 'public key in any form: JSON, hex, PEM, DER, JWK or raw',
+    },
+    { name: 'signature', value: 'file', about: 'signature, in hex with 0x or bare' },
+    { name: 'format', value: SIGNATURE_FORMATS, about: 'with --key: accept only this format' },
+  ],
+  examples: [
+    'falconry verify task.json',
+    'falconry verify --key public.json --signature hello.sig hello.txt',
+  ],
+  exits: FILE_EXITS,
   execute,
 });
 
@@ -59,7 +51,7 @@ async function execute(invocation: Invocation): Promise<number> {
   if (!isOne && option('format') !== undefined) throw new UsageError('--format needs --key');
   const { count, invalid } = await (isOne ? verifyOne : verifyFile)(path, invocation);
   if (invalid.length === 0) {
-    report({ ok: true, count }, `valid: ${count} ${count === 1 ? 'signature' : 'signatures'}\n`);
+    report({ ok: true, count }, `valid: ${plural(count, 'signature')}\n`);
     return EXIT.ok;
   }
   report(
@@ -101,8 +93,8 @@ async function verifyOne(path: string, { io, option }: Invocation): Promise<Verd
     throw new UsageError('--key and --signature must be given together');
   }
   refuseTwiceStdin([keyPath, signaturePath, path]);
-  const name = option('format');
-  const options = name === undefined ? {} : { format: signatureFormat(name) };
+  const format = option('format') as SignatureFormat | undefined;
+  const options = format === undefined ? {} : { format };
   const { key: publicKey, parameterSet } = readPublicKey(await readInput(keyPath, io));
   const file = await readInput(signaturePath, io);
   const falcon = falconOf(parameterSet);

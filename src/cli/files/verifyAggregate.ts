@@ -9,40 +9,41 @@ import { refusalOf } from '../../wire/refusal.ts';
 import { parseResultFile, verifyResultFileWith } from '../../wire/resultFile.ts';
 import { parseStatementFile } from '../../wire/taskFile.ts';
 import { formatTaskFile, type Statement } from '../../wire/triple.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, type Invocation, TEXT } from '../lib/define.ts';
-import { EXIT, EXIT_HELP } from '../lib/exitCodes.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readInput, refuseTwiceStdin, writeOutput } from '../lib/io.ts';
-import { FILE_LIMITS, MAX_THREADS, readThreads } from './aggregate.ts';
-
-const help = `Usage: falconry verify-aggregate <out.json> <task.json> [--extract <file>] [--json]
-
-Verifies an aggregate for an ordered list of digests and public keys. The list must come from you,
-not from whoever made the aggregate. An aggregate of another version of its format, or a proof made
-with another parameter table, is invalid; the report says that this is the reason.
-
-  <out.json>        the result file, or the bare aggregate; - reads standard input
-  <task.json>       JSON array of {"digest", "public_key"}, in hex with 0x, or a task file, whose
-                    signatures are ignored; - reads standard input
-      --extract <file>  also write a task file with the original signatures; - writes it to standard
-                    output. A bundle contains the signatures; a proof does not.
-      --threads <n> most threads to use, 1 to ${MAX_THREADS} (default: one per processor)
-      --json        report as one line of JSON
-  -q, --quiet       no report, no progress bar
-  -h, --help        this text
-
-Examples
-  falconry verify-aggregate out.json task.json
-  falconry verify-aggregate out.json statements.json --extract task.json
-
-${EXIT_HELP}`;
+import { FILE_LIMITS, readThreads, THREADS } from '../lib/taskFiles.ts';
+import { plural } from '../lib/text.ts';
 
 /** The `verify-aggregate` command. */
 export const command: Command = defineCommand({
   name: 'verify-aggregate',
   summary: 'verify an aggregate for a list of digests and public keys',
-  help,
-  options: { extract: TEXT, threads: TEXT },
+  usage: ['<aggregate> <statements> [--extract <file>]'],
+  about: [
+    'Verifies an aggregate for an ordered list of digests and public keys. The list must come from ' +
+      'you, not from whoever made the aggregate. An aggregate in another version of its format, or ' +
+      'a proof made with another parameter table, is invalid; the report says so.',
+  ],
+  operands: {
+    '<aggregate>': 'result file, or bare aggregate; -: standard input',
+    '<statements>':
+      'JSON array of {"digest", "public_key"}, in hex with 0x, or a task file, whose signatures ' +
+      'are ignored; -: standard input',
+  },
+  options: [
+    {
+      name: 'extract',
+      value: 'file',
+      about: 'write a task file with the original signatures, which only a bundle contains',
+    },
+    THREADS,
+  ],
+  examples: [
+    'falconry verify-aggregate out.json task.json',
+    'falconry verify-aggregate out.json statements.json --extract task.json',
+  ],
+  exits: FILE_EXITS,
   writesToStdout: ({ option }) => option('extract') === '-',
   execute,
 });
@@ -66,7 +67,7 @@ async function execute({ io, positionals, option, report, progress }: Invocation
     report(
       { ok: false, code: 'BAD_AGGREGATE', count: statements.length, ...(reason && { reason }) },
       reason === undefined
-        ? `invalid: not an aggregate of signatures for these ${statements.length} statements\n`
+        ? `invalid: not an aggregate of signatures for ${statements.length === 1 ? 'this statement' : `these ${statements.length} statements`}\n`
         : `invalid: ${reason}\n`,
     );
     return EXIT.invalid;
@@ -81,9 +82,8 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   const { format, sizes } = inspectAggregate(aggregate);
   report(
     { ok: true, count, format, aggregate_bytes: aggregate.length, sizes },
-    `valid: ${count} signatures ${format === 'proof' ? 'proved' : 'bundled'} in ` +
-      `${sizes.total} bytes` +
-      ` (including ${sizes.salts} bytes of salts)\n`,
+    `valid: ${plural(count, 'signature')} ${format === 'proof' ? 'proved' : 'bundled'} in ` +
+      `${sizes.total} bytes (including ${sizes.salts} bytes of salts)\n`,
   );
   return EXIT.ok;
 }

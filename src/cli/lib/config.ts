@@ -52,7 +52,12 @@ export interface ConfigSource {
 
 const CONFIG_FILE = 'falconry.json';
 /** Environment variables that are not settings. */
-const OTHER_ENV: readonly string[] = ['FALCONRY_CONFIG', 'FALCONRY_DEBUG', 'FALCONRY_PASSPHRASE'];
+const OTHER_ENV: readonly string[] = [
+  'FALCONRY_CONFIG',
+  'FALCONRY_DEBUG',
+  'FALCONRY_PASSPHRASE',
+  'FALCONRY_NEW_PASSPHRASE',
+];
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** @throws UsageError that names every fault */

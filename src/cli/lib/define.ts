@@ -1,20 +1,32 @@
 /**
- * Makes a command from its parts. All that commands have in common is here: arguments and their
- * misspellings, `--help`, `--json` and `--quiet`, settings, progress, reports, exit codes.
+ * Makes a command from its parts. Everything that commands share is here: arguments and their
+ * misspellings, verbs, `--help`, `--json` and `--quiet`, settings, progress, reports, exit codes.
  */
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { type InvalidItem, isCodedError } from '../../shared/errors.ts';
 import { reasonWords } from '../../wire/reasons.ts';
-import { type Command, type Io, IoFailure, ServiceFailure, UsageError } from './command.ts';
+import {
+  type Command,
+  type CommandFacts,
+  EXIT,
+  type Io,
+  IoFailure,
+  type Option,
+  ServiceFailure,
+  UsageError,
+} from './command.ts';
 import type { Config } from './config.ts';
-import { EXIT } from './exitCodes.ts';
+import { COMMON, helpText } from './help.ts';
 import { createProgress, type Progress } from './progress.ts';
-import { ALL_SETTINGS, optionOf, type SettingName } from './settings.ts';
+import { optionsOfSettings, type SettingName } from './settings.ts';
 import { hint } from './suggest.ts';
 
 /** What a command is called with, once its arguments have been read. */
 export interface Invocation<N extends SettingName = SettingName> {
   readonly io: Io;
+  /** The verb; empty for a command without verbs. */
+  readonly verb: string;
+  /** The other arguments. */
   readonly positionals: readonly string[];
   readonly json: boolean;
   readonly quiet: boolean;
@@ -22,11 +34,11 @@ export interface Invocation<N extends SettingName = SettingName> {
   readonly progress: Progress;
   /** Values of options as they were given. */
   readonly given: Readonly<Record<string, unknown>>;
-  /** Value of an option that takes one. */
+  /** Value of an option that has one. */
   option(name: string): string | undefined;
   flag(name: string): boolean;
   /**
-   * The settings of the command, by option, environment, file and default.
+   * The settings of the command, from options, environment, file and defaults.
    *
    * @throws UsageError that names every fault
    */
@@ -40,87 +52,80 @@ export interface Invocation<N extends SettingName = SettingName> {
   note(text: string): void;
 }
 
-export interface CommandParts<N extends SettingName = SettingName> {
-  readonly name: string;
-  readonly summary: string;
-  readonly help: string;
-  /** In addition to `--help`, `--json`, `--quiet` and the options of the settings. */
-  readonly options?: ParseArgsOptionsConfig;
-  readonly verbs?: readonly string[];
-  /** Settings that the command takes; each is an option too. */
+export interface CommandParts<N extends SettingName = SettingName>
+  extends Omit<CommandFacts, 'options'> {
+  /** In addition to the settings, `--json`, `--quiet` and `--help`. */
+  readonly options?: readonly Option[];
+  /** Settings that the command accepts; each is an option too. */
   readonly settings?: readonly N[];
-  /** Most arguments that are no options; without it `execute` looks itself. */
+  /** The settings that the help text lists; absent: all of them. */
+  readonly listed?: readonly N[];
+  /** The verb of a call without one. */
+  readonly defaultVerb?: string;
+  /** Most arguments besides options and a verb; without it `execute` checks them itself. */
   readonly mostArguments?: number;
   /** Whether the command's own output goes to standard output. */
   writesToStdout?(invocation: Pick<Invocation, 'option' | 'flag'>): boolean;
   execute(invocation: Invocation<N>): Promise<number>;
 }
 
-/** An option with a value. */
-export const TEXT = { type: 'string' } as const;
-/** An option whose value is one of these words; the command checks it. */
-export const oneOf = <const Choices extends readonly string[]>(choices: Choices) =>
-  ({ type: 'string', choices }) as const;
-/** An option without a value. */
-export const FLAG = { type: 'boolean' } as const;
-/** `--out` and `-o`: where the command's own output goes. */
-export const OUT = { type: 'string', short: 'o' } as const;
-
-const COMMON = {
-  help: { type: 'boolean', short: 'h' },
-  json: FLAG,
-  quiet: { type: 'boolean', short: 'q' },
-} as const satisfies ParseArgsOptionsConfig;
-
 /** A command from its parts. */
 export function defineCommand<const N extends SettingName = never>(
   parts: CommandParts<N>,
 ): Command {
-  const { name, summary, help, settings = [], verbs = [] } = parts;
-  const options = {
+  const { settings = [] } = parts;
+  const { listed = settings } = parts;
+  const hidden = optionsOfSettings(settings.filter((name) => !listed.includes(name)));
+  const options = [
+    ...(parts.options ?? []),
     ...COMMON,
-    ...(settings.length > 0 ? settingOptions(settings) : {}),
-    ...parts.options,
-  };
-  return { name, summary, help, options, verbs, run: (args, io) => run(parts, options, args, io) };
+    ...optionsOfSettings(listed),
+    ...hidden.map((option) => ({ ...option, isHidden: true as const })),
+  ];
+  const command: Command = { ...parts, options, run: (args, io) => run(parts, command, args, io) };
+  return command;
 }
 
-/** Options for parseArgs of these settings, and `--config`. */
-function settingOptions(names: readonly SettingName[]): ParseArgsOptionsConfig {
-  const options: ParseArgsOptionsConfig = { config: TEXT };
-  for (const name of names) {
-    const { type, inline, choices } = ALL_SETTINGS[name]!;
-    if (type === 'secret') options[`${optionOf(name)}-file`] = TEXT;
-    if (type !== 'secret' || inline) {
-      const valued = choices === undefined ? TEXT : oneOf(choices);
-      options[optionOf(name)] = type === 'flag' ? FLAG : valued;
-    }
-  }
-  return options;
+/** The options as the parser of Node wants them. */
+function parserOptions(options: readonly Option[]): ParseArgsOptionsConfig {
+  const rows = options.map(({ name, short, value, fallback, negatable, isSetting }) => {
+    const flag = negatable === 'on' ? { type: 'boolean', default: true } : { type: 'boolean' };
+    // The default of a setting has its own place, after the environment and the file.
+    const usual = fallback === undefined || isSetting ? {} : { default: fallback };
+    const row = value === undefined ? flag : { type: 'string', ...usual };
+    return [name, { ...row, ...(short !== undefined && { short }) }];
+  });
+  return Object.fromEntries(rows) as ParseArgsOptionsConfig;
 }
 
 async function run<N extends SettingName>(
   parts: CommandParts<N>,
-  options: ParseArgsOptionsConfig,
+  command: Command,
   args: readonly string[],
   io: Io,
 ): Promise<number> {
-  const loose = parseArgs({ args: [...args], options, strict: false, allowNegative: true });
+  const config = parserOptions(command.options);
+  const lenient = { args: [...args], options: config, strict: false, allowNegative: true } as const;
+  const loose = parseArgs({ ...lenient, tokens: true });
   const aside = channel(parts, loose.values, io);
   const json = loose.values.json === true;
   let progress: Progress | undefined;
   try {
-    const { values, positionals } = readArguments(options, args);
+    const { values, positionals: words } = readArguments(command, config, args);
     if (values.help) {
-      io.stdout.write(parts.help);
+      io.stdout.write(helpText(command, widthOf(io.stdout)));
       return EXIT.ok;
     }
+    const { verb, positionals } = readVerb(parts, words);
+    const named = loose.tokens.flatMap((token) => (token.kind === 'option' ? token.name : []));
+    checkOptions(command, verb, values, named);
     refuseMore(positionals, parts.mostArguments ?? positionals.length);
     const quiet = values.quiet === true;
     progress = createProgress(io, quiet || json);
     const bar = progress;
     return await parts.execute({
       io,
+      verb,
       positionals,
       json,
       quiet,
@@ -131,9 +136,9 @@ async function run<N extends SettingName>(
       config: async () => {
         // Loaded on demand: most commands work on files and have no settings.
         const { readConfig } = await import('./config.ts');
-        const config = await readConfig(parts.settings ?? [], { options: values, env: io.env });
-        for (const warning of config.warnings) io.stderr.write(`falconry: ${warning}\n`);
-        return config;
+        const read = await readConfig(parts.settings ?? [], { options: values, env: io.env });
+        for (const warning of read.warnings) io.stderr.write(`falconry: ${warning}\n`);
+        return read;
       },
       report(facts, text) {
         bar.end();
@@ -151,9 +156,45 @@ async function run<N extends SettingName>(
   }
 }
 
+/** The width for which a text is laid out; the widest one where nobody reads it on a terminal. */
+export const widthOf = ({ isTTY, columns }: Io['stdout']): number | undefined =>
+  isTTY ? columns || undefined : undefined;
+
 /** @throws UsageError that names the first argument past so many */
-export function refuseMore(positionals: readonly string[], most: number): void {
+function refuseMore(positionals: readonly string[], most: number): void {
   if (positionals.length > most) throw new UsageError(`unexpected argument ${positionals[most]}`);
+}
+
+/** @throws UsageError without a verb, or for an unknown one */
+function readVerb(
+  { name, verbs, defaultVerb }: CommandParts,
+  words: readonly string[],
+): Pick<Invocation, 'verb' | 'positionals'> {
+  if (verbs === undefined) return { verb: '', positionals: words };
+  const known = Object.keys(verbs);
+  const [verb = defaultVerb, ...positionals] = words;
+  if (verb === undefined) throw new UsageError(`expected one of ${known.join(', ')}`);
+  if (Object.hasOwn(verbs, verb)) return { verb, positionals };
+  throw new UsageError(`there is no "${name} ${verb}"${hint(verb, known)}`);
+}
+
+/** @throws UsageError for an option of another verb, or a word that is none of the option's */
+function checkOptions(
+  { name, options }: Command,
+  verb: string,
+  values: Readonly<Record<string, unknown>>,
+  named: readonly string[],
+): void {
+  for (const { name: option, value, verbs, isUnchecked, isSetting } of options) {
+    if (verbs !== undefined && !verbs.includes(verb) && named.includes(option)) {
+      throw new UsageError(`"${name} ${verb}" has no option --${option}`);
+    }
+    const word = values[option];
+    if (typeof value !== 'object' || isUnchecked || isSetting || word === undefined) continue;
+    if (!value.includes(word as string)) {
+      throw new UsageError(`--${option} must be one of ${value.join(', ')}`);
+    }
+  }
 }
 
 /** Where reports go: not where the command's own output goes. */
@@ -172,18 +213,22 @@ interface Arguments {
   readonly positionals: readonly string[];
 }
 
-function readArguments(options: ParseArgsOptionsConfig, args: readonly string[]): Arguments {
+function readArguments(
+  command: Command,
+  options: ParseArgsOptionsConfig,
+  args: readonly string[],
+): Arguments {
   const config = { args: [...args], options, allowPositionals: true, allowNegative: true } as const;
   try {
     return parseArgs(config);
   } catch (error) {
     const { tokens } = parseArgs({ ...config, strict: false, tokens: true });
-    const known = Object.keys(options);
+    const known = command.options.map(({ name }) => name);
     for (const token of tokens) {
       if (token.kind !== 'option') continue;
       const name = token.name.replace(/^no-/, '');
-      if (Object.hasOwn(options, token.name) || Object.hasOwn(options, name)) continue;
-      if (Object.hasOwn(options, `${token.name}-file`)) {
+      if (known.includes(token.name) || known.includes(name)) continue;
+      if (known.includes(`${token.name}-file`)) {
         throw new UsageError(
           `a secret on the command line can be read by others: ` +
             `use --${token.name}-file or the environment`,

@@ -2,7 +2,7 @@
 import { createReadStream, unlinkSync } from 'node:fs';
 import { link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Io, IoFailure, UsageError } from './command.ts';
+import { type Io, IoFailure, type Option, UsageError } from './command.ts';
 
 /** More than any sensible batch needs, less than the longest string of the engine. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
@@ -58,22 +58,23 @@ export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Ar
  * Writes to a file, or to standard output if the path is absent or `-`. A file is never half
  * written: a temporary file beside it is moved into place once it is complete.
  *
- * @param secret the file is readable only by its owner, and never replaces another
+ * @param secret the file is readable only by its owner; `create`: it never replaces another
  * @throws IoFailure when it cannot be written
  */
 export async function writeOutput(
   path: string | undefined,
   data: string | Uint8Array,
   io: Io,
-  secret = false,
+  secret: 'create' | 'replace' | false = false,
 ): Promise<void> {
   if (isStdout(path)) {
+    if (typeof data !== 'string') refuseBinary(path, io);
     io.stdout.write(data);
     return;
   }
   try {
     if (await isSpecial(path)) await writeThrough(path, data);
-    else await writeAside(secret ? path : await target(path), data, secret);
+    else await writeAside(secret === 'create' ? path : await target(path), data, secret);
   } catch (error) {
     throw asIoFailure(`cannot write ${path}`, error);
   }
@@ -109,7 +110,11 @@ async function writeThrough(path: string, data: string | Uint8Array): Promise<vo
   }
 }
 
-async function writeAside(path: string, data: string | Uint8Array, secret: boolean): Promise<void> {
+async function writeAside(
+  path: string,
+  data: string | Uint8Array,
+  secret: 'create' | 'replace' | false,
+): Promise<void> {
   const aside = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   const release = whenStopped(() => unlinkSync(aside));
   try {
@@ -120,7 +125,7 @@ async function writeAside(path: string, data: string | Uint8Array, secret: boole
     } finally {
       await file.close();
     }
-    if (secret) await link(aside, path);
+    if (secret === 'create') await link(aside, path);
     else await rename(aside, path);
   } finally {
     release();
@@ -163,6 +168,35 @@ export function whenStopped(undo: () => void): () => void {
 /** Whether an output option means standard output. */
 export function isStdout(path: string | undefined): path is undefined | '-' {
   return path === undefined || path === '-';
+}
+
+/** @throws UsageError if raw bytes would be written to a terminal */
+export function refuseBinary(path: string | undefined, { stdout }: Pick<Io, 'stdout'>): void {
+  if (!isStdout(path) || stdout.isTTY !== true) return;
+  throw new UsageError('raw bytes would be written to this terminal: give a file, or use a pipe');
+}
+
+/** The option of every command that can print a secret. */
+export const SHOW: Option = {
+  name: 'show',
+  about: 'print the secret even if standard output is a terminal',
+};
+
+/**
+ * Terminal output stays in the scrollback, where others may read it. To be called before the secret
+ * is made.
+ *
+ * @param what the secret: `the secret key`
+ * @param instead the advice: `give a file with -o`
+ * @throws UsageError if standard output is a terminal and `--show` is not given
+ */
+export function refuseOnTerminal(
+  { io, flag }: { readonly io: Pick<Io, 'stdout'>; flag(name: string): boolean },
+  what: string,
+  instead: string,
+): void {
+  if (io.stdout.isTTY !== true || flag('show')) return;
+  throw new UsageError(`${what} would be shown on this terminal: ${instead}, or --show`);
 }
 
 /** Standard input can be read once. */

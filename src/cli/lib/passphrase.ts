@@ -5,49 +5,79 @@
 import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { CodedError } from '../../shared/errors.ts';
-import { type Io, UsageError } from './command.ts';
+import { type Io, type Option, UsageError } from './command.ts';
 import { readInput } from './io.ts';
 
-/** The options that every command with passphrases has. */
-export const PASSPHRASE_OPTIONS = { 'passphrase-file': { type: 'string' } } as const;
+/** The option of every command that opens encrypted keys. */
+export const PASSPHRASE: Option = {
+  name: 'passphrase-file',
+  value: 'file',
+  about:
+    'the passphrase of an encrypted key, without its last line end; otherwise that of ' +
+    '$FALCONRY_PASSPHRASE, or the terminal asks for it',
+};
 
-/** Their line in a help text. */
-export const PASSPHRASE_HELP = `
-      --passphrase-file <file>  the passphrase of an encrypted key: the file without its last line
-                       end. Else $FALCONRY_PASSPHRASE, else the terminal asks for it`.slice(1);
+/** The same for a new key. */
+export const NEW_PASSPHRASE: Option = {
+  ...PASSPHRASE,
+  about:
+    'encrypt it under the passphrase in this file, without its last line end; with --encrypt ' +
+    'otherwise under $FALCONRY_PASSPHRASE, or the terminal asks for one',
+};
 
 const ENV = 'FALCONRY_PASSPHRASE';
+
+/** Where a passphrase comes from without a file. */
+export interface PassphraseSource {
+  readonly env: string;
+  readonly question: string;
+  /** Whether the terminal asks twice. */
+  readonly isNew: boolean;
+}
+
+const OLD: PassphraseSource = { env: ENV, question: 'Passphrase: ', isNew: false };
+/** Of a key that has none yet. */
+export const FIRST: PassphraseSource = { ...OLD, isNew: true };
+/** Of a key that may have another. */
+export const NEW_ONE: PassphraseSource = {
+  env: 'FALCONRY_NEW_PASSPHRASE',
+  question: 'New passphrase: ',
+  isNew: true,
+};
 
 /**
  * The passphrase of a key.
  *
  * @param file the value of `--passphrase-file`
- * @param isNew it is asked for twice on the terminal
  * @returns bytes that the caller clears
  * @throws CodedError `PASSPHRASE_NEEDED` if there is none of the three; UsageError if it is empty
  */
 export async function readPassphrase(
   io: Io,
   file: string | undefined,
-  isNew: boolean,
+  source = OLD,
 ): Promise<Uint8Array> {
-  const passphrase = await find(io, file, isNew);
+  const passphrase = await find(io, file, source);
   if (passphrase.length === 0) throw new UsageError('the passphrase is empty');
   return passphrase;
 }
 
-async function find(io: Io, file: string | undefined, isNew: boolean): Promise<Uint8Array> {
+async function find(
+  io: Io,
+  file: string | undefined,
+  { env, question, isNew }: PassphraseSource,
+): Promise<Uint8Array> {
   if (file !== undefined) return withoutLineEnd(await readInput(file, io));
-  const given = io.env[ENV];
+  const given = io.env[env];
   if (given !== undefined && given !== '') return new TextEncoder().encode(given);
   // Without a terminal to ask on, nobody is there to answer.
   const terminal = io.stderr.isTTY === true ? openTerminal() : undefined;
   if (terminal === undefined) {
-    const message = `a passphrase is needed: use --passphrase-file or ${ENV}`;
+    const message = `a passphrase is needed: use --${isNew && env !== ENV ? 'new-' : ''}passphrase-file or ${env}`;
     throw new CodedError('PASSPHRASE_NEEDED', { message });
   }
   try {
-    const first = await ask(terminal, io, 'Passphrase: ');
+    const first = await ask(terminal, io, question);
     if (!isNew) return first;
     const second = await ask(terminal, io, 'The same again: ');
     const isSame = Buffer.compare(first, second) === 0;

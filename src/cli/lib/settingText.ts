@@ -105,9 +105,6 @@ export function showValue({ type, unit }: OptionRow, value: unknown): string {
   return unit === 'bytes' ? showBytes(Number(value)) : String(value);
 }
 
-/** `1 fault`, `2 faults`. */
-export const plural = (count: number, what: string) => `${count} ${what}${count === 1 ? '' : 's'}`;
-
 /** The shortest exact way to write a time: `90000` → `90s`. */
 export function showMs(ms: number): string {
   if (ms === 0) return '0s';

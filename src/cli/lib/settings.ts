@@ -5,12 +5,14 @@
  *
  * The first that is given wins, in that order; then the default. A secret is never given as an
  * option's value, which every process of the machine could read: it has `--<name>-file`,
- * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`. An address is an option as well, as
- * long as it holds no password.
+ * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`. An address may also be given as an
+ * option, as long as it holds no password.
  */
 import {
   choice,
   duration,
+  fallbackOf,
+  inGroup,
   integer,
   type OptionRow,
   type OptionTable,
@@ -22,84 +24,54 @@ import {
   url,
 } from '../../middleware/options/optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
+import type { Option } from './command.ts';
 import { showValue } from './settingText.ts';
 
 const DAY_MS = 86_400_000;
-const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const MAX_PORT = 65_535;
 
 /** Settings of `falconry serve` only. */
-const SERVER_SETTINGS = {
-  port: integer('port to listen on; 0 takes any free one', {
-    max: 65_535,
+const SERVER_SETTINGS = inGroup('Server', {
+  port: integer('port to listen on; 0: any free one', {
+    max: MAX_PORT,
     fallback: 8787,
     alsoEnv: 'PORT',
-    group: 'Server',
   }),
-  host: text('address to listen on; 0.0.0.0 is every one', {
+  host: text('address to listen on; 0.0.0.0: all addresses', {
     placeholder: 'address',
     fallback: '127.0.0.1',
-    group: 'Server',
   }),
-  maxConnections: integer('most connections at once', {
-    min: 1,
-    max: 1e6,
-    fallback: 4096,
-    group: 'Server',
-  }),
-  maxConnectionsPerAddress: integer('most of them from one address', {
-    min: 1,
-    max: 1e6,
-    fallbackText: '256; none with --trust-proxy',
-    group: 'Server',
-  }),
-  grace: duration('time that running work has to finish at shutdown', {
+  maxConnections: integer('most open connections', { min: 1, max: 1e6, fallback: 4096 }),
+  grace: duration('time for running work to finish at shutdown', { max: DAY_MS, fallback: 10_000 }),
+  drainDelay: duration('at shutdown, time for load balancers to notice', {
     max: DAY_MS,
-    fallback: 10_000,
-    group: 'Server',
+    fallback: 0,
   }),
   log: choice('format of the log', ['text', 'json'], {
     fallbackText: 'text on a terminal, else json',
-    group: 'Server',
   }),
-  logLevel: choice('lowest level logged', LOG_LEVELS, {
-    fallback: 'info',
-    group: 'Server',
-  }),
-  drainDelay: duration('time for load balancers to look elsewhere before it stops', {
-    max: DAY_MS,
-    fallback: 0,
-    group: 'Server',
-  }),
-  accessLog: choice('a line in the log for every request', ['on', 'off'], {
-    fallback: 'on',
-    group: 'Server',
-  }),
-  metricsPort: integer('port of metrics and health; 0 takes any free one', {
-    max: 65_535,
+  logLevel: choice('lowest level to log', LOG_LEVELS, { fallback: 'info' }),
+  accessLog: choice('log every request', ['on', 'off'], { fallback: 'on' }),
+  metricsPort: integer('port for metrics and health; 0: any free one', {
+    max: MAX_PORT,
     fallbackText: 'none',
-    group: 'Server',
   }),
-  metricsHost: text('address to listen on for them', {
-    placeholder: 'address',
-    fallback: '127.0.0.1',
-    group: 'Server',
-  }),
-  firstKey: secret('API key that the first start stores instead of making one', {
-    group: 'Server',
-  }),
-} as const satisfies OptionTable;
+  metricsHost: text('address of that port', { placeholder: 'address', fallback: '127.0.0.1' }),
+  firstKey: secret('API key to store at the first start, instead of a new one'),
+});
 
 /** Settings of commands that call a service, which also use `serviceName`. */
 const CALLER_SETTINGS = {
   url: url('address of the service', { fallback: 'http://127.0.0.1:8787' }),
-  apiKey: secret('the API key'),
-  retries: integer('how often a request is tried again', { max: 100, fallback: 5 }),
+  apiKey: secret('API key'),
+  retries: integer('how often a failed request is repeated', { max: 100, fallback: 5 }),
 } as const satisfies OptionTable;
 
 /** The fault of an address on the command line. */
 function exposesPassword(address: string): string | null {
   const parsed = URL.canParse(address) ? new URL(address) : null;
-  // What is no address is refused later; an @ may come after a password all the same.
+  // Invalid addresses are refused later, but an @ may follow a password all the same.
   const holds = parsed?.protocol.startsWith('postgres')
     ? parsed.password !== '' || parsed.searchParams.has('password')
     : address.includes('@');
@@ -108,51 +80,37 @@ function exposesPassword(address: string): string | null {
     : null;
 }
 
-const ADDRESS = {
-  placeholder: 'url',
-  inline: exposesPassword,
-  group: 'Stores that several hosts share',
-} as const;
+const SHARED_GROUP = 'Stores shared by several hosts';
+const ADDRESS = { placeholder: 'url', inline: exposesPassword } as const;
 
 /** Settings of the stores that several hosts share. */
-const SHARED_SETTINGS = {
-  database: secret('address of the PostgreSQL database, postgres://user@host/name', ADDRESS),
-  databaseDirect: secret('its address past a pooler', ADDRESS),
-  blobs: text('bucket of the files: s3://bucket/prefix', {
+const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
+  database: secret('PostgreSQL database: postgres://user@host/name', ADDRESS),
+  databaseDirect: secret('address of the database behind a pooler', ADDRESS),
+  blobs: text('bucket for files: s3://bucket/prefix', {
     placeholder: 'url',
     check: (address) =>
       /^s3:\/\/[^/]+(\/|$)/.test(address) ? null : 'must be s3://bucket or s3://bucket/prefix',
-    group: 'Stores that several hosts share',
   }),
-  s3Endpoint: url('address of its server', {
-    fallbackText: 'that of AWS',
-    group: 'Stores that several hosts share',
-  }),
-  s3Region: text('its region', {
-    placeholder: 'name',
-    fallbackText: 'us-east-1',
-    group: 'Stores that several hosts share',
-  }),
-} as const satisfies OptionTable;
+  s3Endpoint: url('address of the S3 server', { fallbackText: 'AWS' }),
+  s3Region: text('region of the bucket', { placeholder: 'name', fallbackText: 'us-east-1' }),
+});
 
 const WAYS = ['direct', 'through'] as const;
 
 /** Settings of `falconry serve` with such stores. */
-const SHARING_SETTINGS = {
-  uploads: choice('way of task files to the bucket', WAYS, {
+const SHARING_SETTINGS = inGroup(SHARED_GROUP, {
+  uploads: choice('clients upload to the bucket, or through the service', WAYS, {
     fallback: 'direct',
-    group: 'Stores that several hosts share',
   }),
-  results: choice('way of results to clients', WAYS, {
+  results: choice('clients fetch results from the bucket, or through the service', WAYS, {
     fallback: 'direct',
-    group: 'Stores that several hosts share',
   }),
   keys: path('directory of the signing keys', {
     placeholder: 'directory',
     fallbackText: 'keys in --data',
-    group: 'Stores that several hosts share',
   }),
-} as const satisfies OptionTable;
+});
 
 /** A table of options under their names here. */
 type Renamed<Table> = {
@@ -160,23 +118,22 @@ type Renamed<Table> = {
 };
 
 function renamed<Table extends OptionTable>(table: Table): Renamed<Table> {
-  const rows = Object.entries(table).map(([name, row]) => [row.setting ?? name, row]);
+  const rows = Object.entries(table)
+    .filter(([, { setting }]) => setting !== null)
+    .map(([name, row]) => [row.setting ?? name, row]);
   return Object.fromEntries(rows) as Renamed<Table>;
 }
 
 const SERVE_TABLE = {
   ...SERVER_SETTINGS,
-  ...SHARED_SETTINGS,
-  ...SHARING_SETTINGS,
   ...renamed(SERVICE_OPTIONS),
   ...renamed(CLIENT_LIMITS),
+  ...SHARED_SETTINGS,
+  ...SHARING_SETTINGS,
 };
 
 /** All settings. */
-export const SETTINGS = {
-  ...SERVE_TABLE,
-  ...CALLER_SETTINGS,
-};
+export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS };
 
 export type SettingName = keyof typeof SETTINGS;
 export type ServeSetting = keyof typeof SERVE_TABLE;
@@ -188,17 +145,8 @@ export const ALL_SETTINGS: Readonly<Record<string, OptionRow>> = SETTINGS;
 /** The settings that say where the shared stores are. */
 export const SHARED = Object.keys(SHARED_SETTINGS) as (keyof typeof SHARED_SETTINGS)[];
 
-/** The settings of `falconry serve` by the headings of its help text. */
-export const SERVE_GROUPS = groupsOf(SERVE_TABLE);
-export const SERVE_SETTINGS: readonly ServeSetting[] = Object.values(SERVE_GROUPS).flat();
-
-function groupsOf(table: typeof SERVE_TABLE): Readonly<Record<string, readonly ServeSetting[]>> {
-  const groups: Record<string, ServeSetting[]> = {};
-  for (const [name, row] of Object.entries<OptionRow>(table)) {
-    (groups[row.group!] ??= []).push(name as ServeSetting);
-  }
-  return groups;
-}
+/** The settings of `falconry serve`. */
+export const SERVE_SETTINGS = Object.keys(SERVE_TABLE) as readonly ServeSetting[];
 
 /** `publicUrl` → `public-url`. */
 export function optionOf(name: string): string {
@@ -210,36 +158,32 @@ export function envOf(name: string): string {
   return `FALCONRY_${optionOf(name).toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** Settings in the help text of a command, with all their names. */
-export function settingLines(names: readonly SettingName[]): string {
-  const lines = names.map((name) => {
-    const row = ALL_SETTINGS[name]!;
-    const variables = row.type === 'secret' ? `${envOf(name)}, ${envOf(name)}_FILE` : envOf(name);
-    const file = row.type === 'secret' ? `${name}File` : name;
-    const known = row.fallback === undefined ? '' : `; ${showValue(row, row.fallback)}`;
-    const spellings = `(${variables}, "${file}"${known})`;
-    const fits = spellings.length + row.about.length < 78;
-    if (!row.inline && fits) return line(usageOf(name, row), `${spellings} ${row.about}`);
-    return [`      ${usageOf(name, row)}`, spellings, row.about].join(`\n${' '.repeat(16)}`);
-  });
-  const config = '(FALCONRY_CONFIG; falconry.json, if there is one) configuration file';
-  return [...lines, line('--config <file>', config)].join('\n');
+/** The options of these settings, and `--config`. */
+export function optionsOfSettings(names: readonly SettingName[]): Option[] {
+  if (names.length === 0) return [];
+  const config: Option = {
+    name: 'config',
+    value: 'file',
+    about: 'configuration file',
+    fallback: 'falconry.json, if there is one',
+    group: 'Settings',
+  };
+  const settings = names.flatMap((name) => optionsOf(name, ALL_SETTINGS[name]!));
+  return [config, ...settings].map((option) => ({ ...option, isSetting: true }));
 }
 
-/** An option and its text, on one line if they fit. */
-function line(usage: string, about: string): string {
-  const below = `\n${' '.repeat(22)}`;
-  const fits = usage.length < 16 && about.length <= 78;
-  // A long text goes below its spellings.
-  const whole = about.length <= 78 ? about : about.replace(') ', `)${below}`);
-  return `      ${usage.padEnd(16)}${fits ? '' : below}${whole}`.replace(/ +\n/, '\n');
-}
-
-/** The usage of an option in help texts: `--port <n>`, `--[no-]ui`, `--first-key-file <file>`. */
-export function usageOf(name: string, { type, placeholder, inline }: OptionRow): string {
+function optionsOf(name: string, row: OptionRow): Option[] {
+  const { type, about, placeholder = 'text', choices, group = 'Settings', inline } = row;
+  const fallback = defaultText(row);
+  const all = { about, group, ...(fallback !== '' && { fallback }) };
   const option = optionOf(name);
-  if (type === 'flag') return `--[no-]${option}`;
-  const plain = `--${option} <${placeholder}>`;
-  if (type !== 'secret') return plain;
-  return `${inline ? `${plain}, ` : ''}--${option}-file <file>`;
+  if (type === 'flag') return [{ ...all, name: option, negatable: 'optional' }];
+  const plain: Option = { ...all, name: option, value: choices ?? placeholder };
+  if (type !== 'secret') return [plain];
+  const file: Option = { ...all, name: `${option}-file`, value: 'file' };
+  return inline ? [plain, { ...file, about: 'the same, in a file' }] : [file];
 }
+
+/** The default of a setting as it would be written, or in words; empty if there is none. */
+export const defaultText = (row: OptionRow): string =>
+  row.fallbackText ?? showValue(row, fallbackOf(row));

@@ -1,16 +1,22 @@
 /** Lists of tasks, of a store or a service: a table for people, or an array in JSON. */
 import { integer } from '../../middleware/options/optionRows.ts';
+import type { Option } from './command.ts';
 import type { Invocation } from './define.ts';
 import { readNumber } from './settingText.ts';
 
-const DEFAULT_LIMIT = 100;
+/** The option of every command that lists tasks. */
+export const LIMIT_OPTION: Option = {
+  name: 'limit',
+  value: 'n',
+  about: 'list at most n tasks; 0: all',
+  fallback: '100',
+};
+
 const LIMIT = integer('tasks to list', { max: 1e9 });
 
-/** The most tasks to list, by `--limit`; 0 there is no limit. */
+/** The most tasks to list; no limit for 0. */
 export function readLimit({ option }: Pick<Invocation, 'option'>): number {
-  const limit = option('limit');
-  if (limit === undefined) return DEFAULT_LIMIT;
-  return readNumber('--limit', LIMIT, limit) || Number.POSITIVE_INFINITY;
+  return readNumber('--limit', LIMIT, option('limit')!) || Number.POSITIVE_INFINITY;
 }
 
 /** How a task is shown. */

@@ -1,11 +1,11 @@
 /** `falconry doctor`: looks for what could keep falconry from working here. */
-import { type Command, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, UsageError } from '../lib/command.ts';
 import { type Config, type ConfigReading, examineConfig } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
 import { hasColour } from '../lib/progress.ts';
 import { ALL_SETTINGS, SERVE_SETTINGS, type SettingName } from '../lib/settings.ts';
-import { plural, showValue } from '../lib/settingText.ts';
+import { showValue } from '../lib/settingText.ts';
+import { plural } from '../lib/text.ts';
 import { checkMachine, checkRemote, type Host, readManifest, thisHost } from './doctorChecks.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
 import { checkServer } from './serveChecks.ts';
@@ -15,34 +15,25 @@ import { resolveService, serviceOptions } from './serveConfig.ts';
 export const DOCTOR_SETTINGS = [...SERVE_SETTINGS, 'url'] as const;
 export type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
 
-const help = `Usage: falconry doctor [options]
-
-Looks for what could keep falconry from working here. It checks this machine (Node, WebAssembly,
-threads, memory, clock, packages), and what falconry serve would use with the same settings: ports,
-addresses, data directory, disk, database, bucket, API keys, signing keys. With --url it also calls
-the service there. It prints every setting that is not a default, with its origin. Each finding is
-ok, a warning or a fault, with advice. Nothing is changed, and no secret is printed.
-
-It accepts every option of falconry serve, and
-
-      --url <url>     a running service to call (FALCONRY_URL, "url")
-      --json          print one line of JSON: the findings, and every setting
-  -q, --quiet         print nothing: the exit code says whether there is a fault
-  -h, --help          this text
-
-Examples
-  falconry doctor
-  falconry doctor --data . --json
-
-${exitHelp('invalid', 'usage')}`;
-
 /** The `doctor` command. */
 export const command: Command = defineCommand({
   name: 'doctor',
   summary: 'look for what could keep falconry from working here',
-  help,
-  mostArguments: 0,
+  usage: ['[options]'],
+  about: [
+    'Looks for what could keep falconry from working here. It checks this machine (Node, ' +
+      'WebAssembly, threads, memory, clock, packages), and what falconry serve would use with the ' +
+      'same settings: ports, addresses, data directory, disk, database, bucket, API keys, signing ' +
+      'key. With --url it also calls the service there. It prints every setting that is not a ' +
+      'default, with its origin. Each finding is ok, a warning or a fault, with advice. Nothing is ' +
+      'changed, and no secret is printed.',
+    'It accepts every setting of falconry serve as well.',
+  ],
   settings: DOCTOR_SETTINGS,
+  listed: ['url'],
+  examples: ['falconry doctor', 'falconry doctor --data . --json'],
+  exits: ['invalid', 'usage'],
+  mostArguments: 0,
   execute,
 });
 

@@ -2,66 +2,59 @@
 import { createApiKey, type NewApiKey, rotateApiKey } from '../../middleware/identity/apiKeys.ts';
 import { duration } from '../../middleware/options/optionRows.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../../middleware/stores/port/taskStore.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, type Invocation, refuseMore, TEXT } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
-import { settingLines } from '../lib/settings.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
+import { refuseOnTerminal, SHOW } from '../lib/io.ts';
 import { readNumber } from '../lib/settingText.ts';
-import { refuseOnTerminal, SHOW_OPTION } from '../lib/shownSecret.ts';
-import { hint } from '../lib/suggest.ts';
-import { printable } from '../service/service.ts';
+import { printable } from '../lib/text.ts';
 import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 
-const help = `Usage: falconry keys <create | list | rotate | revoke> [options]
-
-Manages the API keys in the store of a service; a running service notices changes at once. The
-store keeps only the SHA-256 of a key: the key itself is shown once, when it is created.
-
-  create              create a key and print it
-      --name <name>   name of the key in lists (default: key)
-      --client <n>    another key for client n (default: a new client)
-      --expires <time>  the key is good for that long, such as 90d; none: for ever (default)
-  list                print the hash, client, date, expiry, last use and name of every key
-  rotate <hash>       create a key for the same client, with the same name, and let the old one end
-      --overlap <time>  the old key is still good for that long, or as long as before if that is
-                      shorter (default: 24h; 0 ends it at once)
-      --expires <time>  as for create; must be given if the old key expires
-      --show          create, rotate: print the key even where standard output is a terminal
-  revoke <hash>       remove the key whose SHA-256 starts with these 8 or more hex digits
-
-Who sends a key that has expired is told so. The last use is up to a minute old.
-
-${settingLines(STORE_SETTINGS)}
-      --json          answer in JSON
-  -q, --quiet         print the key and nothing else
-  -h, --help          this text
-
-Examples
-  falconry keys create --name alice
-  falconry keys create --name carol --expires 90d
-  falconry keys list --json
-
-More
-  falconry keys rotate 5f3a9c01 --overlap 1h
-
-To store a key without showing it:
-  falconry keys create --name bob --quiet > bob.key
-
-To see it, once:
-  falconry keys create --name dave --show
-
-${exitHelp('invalid', 'usage', 'io')}`;
-
-const VERBS = ['create', 'list', 'rotate', 'revoke'] as const;
+const VERBS = {
+  create: 'create a key and print it',
+  list: 'print hash, client, date, expiry, last use and name of every key',
+  rotate: 'create a new key for the same client, with the same name; the old one expires',
+  revoke: 'remove a key',
+} as const;
+type Verb = keyof typeof VERBS;
 
 /** The `keys` command. */
 export const command: Command = defineCommand({
   name: 'keys',
   summary: 'create, list, rotate and revoke API keys of the service',
-  help,
+  usage: ['create [options]', 'list', 'rotate <hash> [options]', 'revoke <hash>'],
+  about: [
+    'Manages the API keys in the store of a service; a running service notices changes at once. The ' +
+      'store keeps only the SHA-256 of a key: the key itself is shown once, when it is created.',
+    'Requests with an expired key get an error that says so. Last-use times may lag by a minute.',
+  ],
   verbs: VERBS,
-  options: { name: TEXT, client: TEXT, expires: TEXT, overlap: TEXT, ...SHOW_OPTION },
+  operands: { '<hash>': 'the first 8 or more hex digits of the SHA-256 of a key' },
+  options: [
+    { name: 'name', value: 'name', verbs: ['create'], about: 'name of the key in lists [key]' },
+    { name: 'client', value: 'n', verbs: ['create'], about: 'client of the key [a new client]' },
+    {
+      name: 'expires',
+      value: 'time',
+      verbs: ['create', 'rotate'],
+      about: 'lifetime of the key, such as 90d, or none [none; required if the old key expires]',
+    },
+    {
+      name: 'overlap',
+      value: 'time',
+      verbs: ['rotate'],
+      about: 'time left to the old key, unless it expires earlier [24h]',
+    },
+    { ...SHOW, verbs: ['create', 'rotate'] },
+  ],
   settings: STORE_SETTINGS,
+  examples: [
+    'falconry keys create --name alice',
+    'falconry keys create --name carol --expires 90d',
+    'falconry keys create --name bob --quiet > bob.key',
+    'falconry keys list --json',
+  ],
+  more: ['falconry keys rotate 5f3a9c01 --overlap 1h', 'falconry keys create --name dave --show'],
+  exits: FILE_EXITS,
   execute,
 });
 
@@ -70,31 +63,16 @@ const EXPIRES = duration('life of a key', { min: 1000, max: 100 * YEAR_MS, none:
 const OVERLAP = duration('time for which both keys work', { max: YEAR_MS });
 const DEFAULT_OVERLAP_MS = 86_400_000;
 
-type Verb = (typeof VERBS)[number];
-
-/** The options of each verb. */
-const OPTIONS: Readonly<Record<Verb, readonly string[]>> = {
-  create: ['name', 'client', 'expires', 'show'],
-  list: [],
-  rotate: ['expires', 'overlap', 'show'],
-  revoke: [],
-};
-
 async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
-  const [verb = '', hash = ''] = invocation.positionals;
-  if (verb === '') throw new UsageError('expected create, list, rotate or revoke');
-  if (!isVerb(verb)) throw new UsageError(`there is no "keys ${verb}"${hint(verb, VERBS)}`);
+  const verb = invocation.verb as Verb;
+  const [hash = '', ...more] = invocation.positionals;
   const takesHash = verb === 'revoke' || verb === 'rotate';
-  refuseMore(invocation.positionals, takesHash ? 2 : 1);
+  const unexpected = takesHash ? more[0] : invocation.positionals[0];
+  if (unexpected !== undefined) throw new UsageError(`unexpected argument ${unexpected}`);
   if (takesHash && !/^[0-9a-f]{8,64}$/i.test(hash)) {
     throw new UsageError('expected 8 to 64 hex digits of the hash');
   }
-  for (const name of ['name', 'client', 'expires', 'overlap', 'show']) {
-    if (invocation.given[name] !== undefined && !OPTIONS[verb].includes(name)) {
-      throw new UsageError(`--${name} is no option of keys ${verb}`);
-    }
-  }
-  if (OPTIONS[verb].includes('show')) {
+  if (verb === 'create' || verb === 'rotate') {
     refuseOnTerminal(invocation, 'the key', `write it to a file (keys ${verb} … > my.key)`);
   }
   const life = readLife(invocation);
@@ -105,8 +83,6 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
     return revoke(store, hash.toLowerCase(), invocation);
   });
 }
-
-const isVerb = (word: string): word is Verb => (VERBS as readonly string[]).includes(word);
 
 /** `--expires`; null: for ever. */
 function readLife({ option }: Invocation<StoreSetting>): number | null | undefined {
@@ -190,7 +166,7 @@ async function rotate(
   const old = await findKey(store, hash, invocation);
   if (old === null) return EXIT.invalid;
   if (old.expiresAt !== null && life === undefined) {
-    throw new UsageError('the old key expires: say --expires 90d, for example, or --expires none');
+    throw new UsageError('the old key expires: give --expires 90d, for example, or --expires none');
   }
   const next = { overlapMs, ...(typeof life === 'number' && { ttlMs: life }) };
   const made = await rotateApiKey(store, old.sha256, next);

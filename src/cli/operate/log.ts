@@ -2,9 +2,9 @@
 import type { Logger } from '../../middleware/index.ts';
 import type { Io } from '../lib/command.ts';
 import { hasColour } from '../lib/progress.ts';
+import { LOG_LEVELS } from '../lib/settings.ts';
 
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
+type LogLevel = (typeof LOG_LEVELS)[number];
 type Fields = Readonly<Record<string, unknown>>;
 
 const COLOURS: Readonly<Record<string, number>> = { debug: 2, info: 36, warn: 33, error: 31 };

@@ -1,33 +1,9 @@
 /** `falconry migrate`: brings a PostgreSQL database up to this version. */
 import type { MigrateOptions, Migration } from '../../middleware/stores/postgres/index.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, FLAG, type Invocation } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
-import { settingLines } from '../lib/settings.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
 import { loadPostgres } from './drivers.ts';
 import { explained } from './sharedStores.ts';
-
-const help = `Usage: falconry migrate [--check | --dry-run] [options]
-
-Brings the schema of a PostgreSQL database up to this version of falconry, step by step, and prints
-the steps. The service never does that by itself: run this before a new version is started. The old
-version goes on while the steps are taken. Running it again, or several times at once, does no harm.
-
-      --check         only look: exit code 1 if there are steps to take
-      --dry-run       take the steps in a transaction that is rolled back
-${settingLines(['database', 'databaseDirect'])}
-      --json          answer in JSON
-  -q, --quiet         print nothing
-  -h, --help          this text
-
-Behind a pooler such as PgBouncer, give the address of the server itself as well.
-
-Examples
-  falconry migrate --dry-run
-  falconry migrate
-  falconry migrate --check
-
-${exitHelp('invalid', 'usage', 'io')}`;
 
 type Names = 'database' | 'databaseDirect';
 
@@ -35,16 +11,27 @@ type Names = 'database' | 'databaseDirect';
 export const command: Command = defineCommand({
   name: 'migrate',
   summary: 'bring a PostgreSQL database up to this version',
-  help,
-  mostArguments: 0,
-  options: { check: FLAG, 'dry-run': FLAG },
+  usage: ['[--check | --dry-run] [options]'],
+  about: [
+    'Brings the schema of a PostgreSQL database up to this version of falconry, step by step, and ' +
+      'prints the steps. The service never does this itself: run it before starting a new version. ' +
+      'The old version can go on meanwhile. Running it again, or several times at once, does no harm.',
+    'Behind a pooler such as PgBouncer, also give the address of the database itself.',
+  ],
+  options: [
+    { name: 'check', about: 'only look: exit code 1 if there are steps to take' },
+    { name: 'dry-run', about: 'take the steps in a transaction that is rolled back' },
+  ],
   settings: ['database', 'databaseDirect'],
+  examples: ['falconry migrate --dry-run', 'falconry migrate', 'falconry migrate --check'],
+  exits: FILE_EXITS,
+  mostArguments: 0,
   execute,
 });
 
 async function execute(invocation: Invocation<Names>): Promise<number> {
   const [check, dryRun] = [invocation.flag('check'), invocation.flag('dry-run')];
-  if (check && dryRun) throw new UsageError('--check and --dry-run exclude each other');
+  if (check && dryRun) throw new UsageError('give either --check or --dry-run');
   const { values } = await invocation.config();
   const url = values.databaseDirect ?? values.database;
   if (url === undefined) {

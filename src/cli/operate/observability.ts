@@ -1,10 +1,14 @@
-/** What `falconry serve` lets its operator see: access log, metrics, spans. */
-import type { FalconService, Logger, ServiceOptions } from '../../middleware/index.ts';
+/** The access log, metrics and spans of `falconry serve` and `falconry worker`. */
+import type {
+  FalconService,
+  Logger,
+  ServiceEvent,
+  ServiceOptions,
+} from '../../middleware/index.ts';
 import type { TracingApi } from '../../middleware/tracing.ts';
-import { logRequest } from './accessLog.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
 
-interface EyesOptions {
+interface ObservabilityOptions {
   readonly accessLog: 'on' | 'off';
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
@@ -14,7 +18,7 @@ interface EyesOptions {
   readonly logger: Logger;
 }
 
-export interface Eyes {
+export interface Observability {
   /** For the service that is watched. */
   readonly options: Pick<ServiceOptions, 'onEvent' | 'onPortCall' | 'tracing'>;
   /** Opens the metrics port, if there is to be one. @throws IoFailure if that cannot be done */
@@ -25,7 +29,7 @@ export interface Eyes {
 }
 
 /** @throws IoFailure if metrics are wanted and prom-client is not installed */
-export async function openEyes(options: EyesOptions): Promise<Eyes> {
+export async function openObservability(options: ObservabilityOptions): Promise<Observability> {
   const { accessLog, metricsPort, metricsHost, dataDirectory, threads, logger } = options;
   const metrics =
     metricsPort === undefined ? null : await (await import('./metrics.ts')).loadMetrics(threads);
@@ -62,4 +66,21 @@ async function findTracing(): Promise<TracingApi | null> {
     if (/'@opentelemetry\/api'/.test((error as Error).message)) return null;
     throw error;
   }
+}
+
+/** Logs a request: its route, never its path, query or signed url. */
+function logRequest(logger: Logger, event: ServiceEvent): void {
+  if (event.type !== 'request') return;
+  const { requestId, method, path, status, durationMs, bytes, cut, clientId, remote } = event;
+  logger.info('request', {
+    id: requestId,
+    method,
+    route: path,
+    status,
+    ms: Math.round(10 * durationMs) / 10,
+    ...(bytes !== undefined && { bytes }),
+    ...(cut && { cut }),
+    ...(clientId !== undefined && { client: clientId }),
+    ...(remote !== undefined && { remote }),
+  });
 }

@@ -2,46 +2,31 @@
 import type { UnfinishedQuery } from '../../middleware/stores/port/operatorStore.ts';
 import type { Task } from '../../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
-import type { Command } from '../lib/command.ts';
-import { defineCommand, FLAG, type Invocation, TEXT } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
-import { settingLines } from '../lib/settings.ts';
-import { printTasks, readLimit } from '../lib/taskList.ts';
-import { printable } from '../service/service.ts';
+import { type Command, EXIT } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
+import { LIMIT_OPTION, printTasks, readLimit } from '../lib/taskList.ts';
+import { printable } from '../lib/text.ts';
 import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 import type { OperatedStore } from './sharedStores.ts';
-
-const help = `Usage: falconry queue [options]
-
-Lists the unfinished tasks of all clients in the store of a service, oldest first, while it runs or
-not. A task that ended several workers is set aside: it keeps its file and waits for the operator,
-who has it tried again with falconry retry, or cancels it as its client.
-
-      --aside         only tasks that were set aside
-      --limit <n>     list at most n tasks (default 100); 0 lists all
-
-The columns: ATTEMPTS is how often a worker took the task, LOST how often its whole process ended or
-fell silent meanwhile, FAILURES how often only its worker died.
-
-${settingLines(STORE_SETTINGS)}
-      --json          answer in JSON; ids are strings, as for falconry tasks
-  -q, --quiet         print nothing but the answer
-  -h, --help          this text
-
-Examples
-  falconry queue
-  falconry queue --aside --json
-
-${exitHelp('usage', 'io')}`;
 
 /** The `queue` command. */
 export const command: Command = defineCommand({
   name: 'queue',
-  summary: 'list unfinished tasks and those that were set aside, as operator',
-  help,
-  mostArguments: 0,
-  options: { aside: FLAG, limit: TEXT },
+  summary: 'list unfinished tasks of all clients, as operator',
+  usage: ['[options]'],
+  about: [
+    'Lists the unfinished tasks of all clients in the store of a service, oldest first, whether it ' +
+      'runs or not. A task that ended several workers is set aside: it keeps its file and waits for ' +
+      'falconry retry, or until its client cancels it.',
+    'ATTEMPTS counts how often a worker started the task, LOST how often its whole process ended or ' +
+      'fell silent, FAILURES how often only its worker died. With --json, ids are strings, as for ' +
+      'falconry tasks.',
+  ],
+  options: [{ name: 'aside', about: 'only tasks that were set aside' }, LIMIT_OPTION],
   settings: STORE_SETTINGS,
+  examples: ['falconry queue', 'falconry queue --aside --json'],
+  exits: ['usage', 'io'],
+  mostArguments: 0,
   execute,
 });
 

@@ -2,53 +2,53 @@
 import { CLIENT_LIMITS } from '../../middleware/options/optionTable.ts';
 import type { ClientQuota } from '../../middleware/stores/port/operatorStore.ts';
 import { sizeText } from '../../wire/sizes.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, FLAG, type Invocation, TEXT } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
-import { settingLines } from '../lib/settings.ts';
+import { type Command, EXIT, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readNumber, showBytes } from '../lib/settingText.ts';
+import { plural } from '../lib/text.ts';
 import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 import type { OperatedStore } from './sharedStores.ts';
-
-const help = `Usage: falconry quota [options]
-       falconry quota <client> [--open-tasks <n>] [--stored-bytes <size>] [--rate <n>]
-       falconry quota <client> --default
-
-Shows or changes what single clients may use, instead of the limits of the service (--open-tasks,
---stored-bytes and --requests-per-second of falconry serve), and shows what a client uses now. A
-running service sees a change within seconds. Without a client, it lists all clients that have a
-quota of their own. A client's number is in falconry keys list and falconry queue.
-
-      --open-tasks <n>      unfinished tasks
-      --stored-bytes <size> task files and results together, such as 500MB or 2GiB
-      --rate <n>            requests per second in the long run, on each host; at once after a rest,
-                            as many times more as for other clients
-      --default             as all clients: removes the quota
-
-A limit that is not given stays as it was. A client that has more than a new limit allows loses
-nothing: it can add nothing until it has less.
-
-${settingLines(STORE_SETTINGS)}
-      --json          answer in JSON
-  -q, --quiet         print nothing but lists
-  -h, --help          this text
-
-Examples
-  falconry quota 1
-  falconry quota 1 --open-tasks 50 --stored-bytes 2GiB
-  falconry quota 1 --default
-  falconry quota --json
-
-${exitHelp('usage', 'io')}`;
 
 /** The `quota` command. */
 export const command: Command = defineCommand({
   name: 'quota',
   summary: 'show or change what a client may use, as operator',
-  help,
-  mostArguments: 1,
-  options: { 'open-tasks': TEXT, 'stored-bytes': TEXT, rate: TEXT, default: FLAG },
+  usage: [
+    '[options]',
+    '<client> [--open-tasks <n>] [--stored-bytes <size>] [--rate <n>]',
+    '<client> --default',
+  ],
+  about: [
+    'Shows or changes the limits of a client, which replace those of falconry serve, and shows what ' +
+      'the client uses now. A running service notices a change within seconds. Without a client, it ' +
+      'lists all clients with a quota.',
+    'A limit that is not given stays as it was. A client that uses more than a new limit allows ' +
+      'loses nothing, but can add nothing until it uses less.',
+  ],
+  operands: { '<client>': 'its number, as in falconry keys list and falconry queue' },
+  options: [
+    { name: 'open-tasks', value: 'n', about: 'unfinished tasks' },
+    {
+      name: 'stored-bytes',
+      value: 'size',
+      about: 'task files and results together, such as 500MB or 2GiB',
+    },
+    {
+      name: 'rate',
+      value: 'n',
+      about: 'sustained requests per second per host; the burst scales with it',
+    },
+    { name: 'default', about: 'remove the quota: the limits of falconry serve apply' },
+  ],
   settings: STORE_SETTINGS,
+  examples: [
+    'falconry quota 1',
+    'falconry quota 1 --open-tasks 50 --stored-bytes 2GiB',
+    'falconry quota 1 --default',
+    'falconry quota --json',
+  ],
+  exits: ['usage', 'io'],
+  mostArguments: 1,
   execute,
 });
 
@@ -62,7 +62,7 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
     return withStore(invocation, { mayBeNew: false }, (store) => list(store, invocation));
   }
   const clientId = readNumber('the client', CLIENT, client);
-  if (changed && flag('default')) throw new UsageError('--default stands alone');
+  if (changed && flag('default')) throw new UsageError('--default excludes other limits');
   return withStore(invocation, { mayBeNew: false }, async (store) => {
     const quota = flag('default')
       ? await store.setQuota(clientId, null)
@@ -108,14 +108,14 @@ const wireQuota = (quota: ClientQuota & { readonly clientId: number }) => ({
   requests_per_second: quota.requestsPerSecond ?? null,
 });
 
-const unfinished = (count: number) => `${count} unfinished ${count === 1 ? 'task' : 'tasks'}`;
+const unfinished = (count: number) => plural(count, 'unfinished task');
 
 function describe(quota: ClientQuota | null): string {
   const { openTasks, storedBytes, requestsPerSecond } = quota ?? {};
   const parts = [
     openTasks === undefined ? [] : unfinished(openTasks),
     storedBytes === undefined ? [] : `${showBytes(storedBytes)} of files`,
-    requestsPerSecond === undefined ? [] : `${requestsPerSecond} requests per second`,
+    requestsPerSecond === undefined ? [] : `${plural(requestsPerSecond, 'request')} per second`,
   ].flat();
   return parts.length === 0 ? 'the limits of the service' : parts.join(', ');
 }

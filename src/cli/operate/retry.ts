@@ -1,42 +1,26 @@
 /** `falconry retry`: puts tasks that were set aside back into the queue. */
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, FLAG, type Invocation } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
-import { settingLines } from '../lib/settings.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
 import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 import { unfinished } from './queue.ts';
 import type { OperatedStore } from './sharedStores.ts';
 
-const help = `Usage: falconry retry [options] <id> …
-       falconry retry [options] --all
-
-Has tasks tried again that were set aside, since they had ended several workers (falconry queue
-lists them). A running service takes them at once. Before that, remove the reason: give the service
-more memory, or a version without the fault.
-
-      --all           all tasks that were set aside
-
-${settingLines(STORE_SETTINGS)}
-      --json          answer in JSON, one line for each task; ids are strings
-  -q, --quiet         print nothing
-  -h, --help          this text
-
-Examples
-  falconry retry --all
-  falconry retry --all --json
-
-More
-  falconry retry 123 124
-
-${exitHelp('invalid', 'usage', 'io')}`;
-
 /** The `retry` command. */
 export const command: Command = defineCommand({
   name: 'retry',
-  summary: 'have tasks tried again that were set aside, as operator',
-  help,
-  options: { all: FLAG },
+  summary: 'try tasks again that were set aside, as operator',
+  usage: ['<id>… [options]', '--all [options]'],
+  about: [
+    'Puts tasks back into the queue that were set aside because they had ended several workers ' +
+      '(falconry queue lists them). A running service starts them at once. First remove the cause: ' +
+      'give the service more memory, or a version without the fault.',
+    'With --json, there is one line for each task; ids are strings.',
+  ],
+  options: [{ name: 'all', about: 'all tasks that were set aside' }],
   settings: STORE_SETTINGS,
+  examples: ['falconry retry --all', 'falconry retry --all --json'],
+  more: ['falconry retry 123 124'],
+  exits: FILE_EXITS,
   execute,
 });
 

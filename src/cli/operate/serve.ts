@@ -9,76 +9,59 @@ import { type Settings, STORE_FILE } from '../../middleware/options/options.ts';
 import type { ApiKeyStore } from '../../middleware/stores/port/taskStore.ts';
 import { sqliteTableStore } from '../../middleware/stores/sqlite/sqliteTable.ts';
 import { engineStandsBack } from '../../middleware/tasks/priority.ts';
-import { type Command, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
-import { asIoFailure } from '../lib/io.ts';
+import { asIoFailure, SHOW } from '../lib/io.ts';
 import { SERVE_SETTINGS, type ServeSetting } from '../lib/settings.ts';
-import { SHOW_OPTION } from '../lib/shownSecret.ts';
 import { cannotListen } from './cannotListen.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer, HttpServerOptions } from './httpServer.ts';
-import { openEyes } from './observability.ts';
+import { openObservability } from './observability.ts';
 import { keysFolder } from './ownStore.ts';
-import { resolveService, serverLimits, serviceOptions, settingsHelp } from './serveConfig.ts';
+import { resolveService, serverLimits, serviceOptions } from './serveConfig.ts';
 import { type Opened, type SharedStores, withShared } from './sharedStores.ts';
 import { stopSignal } from './stopSignal.ts';
 import { type Ready, welcome } from './welcome.ts';
 
-const help = `Usage: falconry serve [options]
-
-Starts the service with its embedded store (SQLite and files in one directory). The first start
-creates a signing key and an API key, which is written to the file first-api-key in the data
-directory, with mode 0600; with --show, and in the line of --json that no terminal shows, it is
-printed once instead.
-
-With --database and --blobs, any number of hosts serve the same tasks, and falconry worker works on
-them; falconry migrate comes first. No key is made then (falconry keys create --database does that),
-signing is off without --keys, and --data is not used. It needs the packages pg and aws4fetch.
-Credentials of the bucket are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the
-files that these names with _FILE name, which are read again every 5 minutes.
-
-  --config <file>   configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
-  --show            print the API key of the first start instead of writing it to a file
-  --json            print one line of JSON when ready
-  -q, --quiet       print nothing on standard output
-  -h, --help        this text
-
-Each option below can also be set in the environment and in the configuration file, a JSON object:
---public-url is FALCONRY_PUBLIC_URL and "publicUrl". Options take precedence over the environment,
-the environment over the file, and the file over the defaults [in brackets]. A secret can also be in
-a file of its own: --first-key-file, FALCONRY_FIRST_KEY_FILE, "firstKeyFile". Times are written as
-90s, 15m, 1h or 30d, sizes as 500kB or 32MiB; bare numbers are seconds and bytes. PORT is used if
-FALCONRY_PORT is not set.
-
-${settingsHelp()}
-SIGTERM and SIGINT shut it down: it takes no new work and lets running work finish; what is left
-continues at the next start. A second signal ends it at once. /healthz and /readyz, for load
-balancers, need no key; with --drain-delay, /readyz says 503 that long before connections are
-refused. The metrics port has them as well, and /metrics for Prometheus (which needs the package
-prom-client). If @opentelemetry/api is installed and an SDK is set up
-(node --import), requests and tasks have spans.
-
-Examples
-  falconry serve
-  falconry serve --host 0.0.0.0 --public-url https://falcon.example.com --no-signing
-  falconry serve --data ./falcon-data --retention 90d --log json --log-level warn
-
-More
-  falconry serve --metrics-port 9464 --access-log off
-  falconry serve --database postgres://falconry@db/falconry --blobs s3://falconry/one/ --no-workers
-
-${exitHelp('invalid', 'usage', 'io')}`;
-
 /** The `serve` command. */
 export const command: Command = defineCommand({
   name: 'serve',
-  summary: 'start the service with its embedded store',
-  help,
-  mostArguments: 0,
-  options: SHOW_OPTION,
+  summary: 'start the service',
+  usage: ['[options]'],
+  about: [
+    'Starts the service with its embedded store: SQLite and files in one directory. The first start ' +
+      'creates a signing key and an API key. The API key is written to the file first-api-key in the ' +
+      'data directory, with mode 0600; it is printed instead with --show, or with --json unless ' +
+      'standard output is a terminal.',
+    'With --database and --blobs, any number of hosts serve the same tasks, and falconry worker ' +
+      'works on them; run falconry migrate first. No API key is created then (falconry keys create ' +
+      '--database does that), signing is off unless a signing key is named, and --data is not used. ' +
+      'The packages pg and aws4fetch are needed. Credentials of the bucket are AWS_ACCESS_KEY_ID, ' +
+      'AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or files named by these variables with _FILE, ' +
+      'which are read again every 5 minutes.',
+    'SIGTERM and SIGINT shut it down: it accepts no new work and lets running work finish; the rest ' +
+      'continues at the next start. A second signal ends it at once. /healthz and /readyz, for load ' +
+      'balancers, need no key; with --drain-delay, /readyz returns 503 for that long before ' +
+      'connections are refused. The metrics port has them as well, and /metrics for Prometheus ' +
+      '(package prom-client). With @opentelemetry/api and an SDK (node --import), requests and ' +
+      'tasks have spans.',
+    'Times are written as 90s, 15m, 1h or 30d, sizes as 500kB or 32MiB; bare numbers are seconds ' +
+      'and bytes. PORT is used if FALCONRY_PORT is not set.',
+  ],
+  options: [SHOW],
   settings: SERVE_SETTINGS,
+  examples: [
+    'falconry serve',
+    'falconry serve --host 0.0.0.0 --public-url https://falcon.example.com --no-signing',
+    'falconry serve --data ./falcon-data --retention 90d --log json --log-level warn',
+  ],
+  more: [
+    'falconry serve --metrics-port 9464 --access-log off',
+    'falconry serve --database postgres://falconry@db/falconry --blobs s3://falconry/one/ --no-workers',
+  ],
+  exits: FILE_EXITS,
+  mostArguments: 0,
   execute,
 });
 
@@ -108,10 +91,15 @@ async function serve(
   const { falconService, openHttpServer } = await loadFramework();
   const keepsHere = options.store === undefined || options.blobs === undefined;
   const dataDirectory = keepsHere ? settings.dataDirectory : null;
-  const eyes = await openEyes({ ...values, dataDirectory, threads: settings.threads, logger });
-  const service = falconService({ ...options, ...eyes.options, logger });
+  const observability = await openObservability({
+    ...values,
+    dataDirectory,
+    threads: settings.threads,
+    logger,
+  });
+  const service = falconService({ ...options, ...observability.options, logger });
   engineStandsBack();
-  await eyes.open(service, openHttpServer);
+  await observability.open(service, openHttpServer);
   const open = (fetch: HttpServerOptions['fetch']) => {
     const onRefused = (refused: object) => logger.warn('connections refused', { ...refused });
     const limits = serverLimits(values, settings);
@@ -124,7 +112,7 @@ async function serve(
     return startServing(service, open);
   };
   const server = await starting().catch(async (error) => {
-    await eyes.close();
+    await observability.close();
     throw error;
   });
   const stopped = stopSignal();
@@ -135,11 +123,16 @@ async function serve(
   const making =
     shared.store === null ? makeFirstKey(service, isShown ? null : path) : Promise.resolve(NO_KEY);
   const first = await making.catch(async (error) => {
-    await Promise.all([server.close(0), service.stop({ graceMs: 0 }), eyes.close()]);
+    await Promise.all([server.close(0), service.stop({ graceMs: 0 }), observability.close()]);
     throw error;
   });
   const ready = readyWith(values, settings, shared.shown, server.port);
-  const facts = { ok: true, address: ready.address, port: server.port, metrics_port: eyes.port };
+  const facts = {
+    ok: true,
+    address: ready.address,
+    port: server.port,
+    metrics_port: observability.port,
+  };
   const places = { data: ready.dataDirectory, ...shared.shown };
   const shown = first.keyFile === null ? first.key : null;
   const secret = { api_key: shown, api_key_file: first.keyFile };
@@ -150,7 +143,7 @@ async function serve(
   service.drain();
   await sleep(drainDelay);
   await Promise.all([server.close(grace), service.stop({ graceMs: grace })]);
-  await eyes.close();
+  await observability.close();
   if (!json) report({}, 'Stopped.\n');
   return EXIT.ok;
 }

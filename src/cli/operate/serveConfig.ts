@@ -1,7 +1,7 @@
-/** The settings of the server: what they mean to the service, and their help text. */
+/** The options of the service that follow from the settings. */
 
 import { resolve } from 'node:path';
-import { fallbackOf, type OptionTable } from '../../middleware/options/optionRows.ts';
+import type { OptionTable } from '../../middleware/options/optionRows.ts';
 import {
   resolveOptions,
   type ServiceOptions,
@@ -11,15 +11,7 @@ import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionT
 import { fileKeyStore } from '../../middleware/signing/keyStore.ts';
 import { UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
-import {
-  ALL_SETTINGS,
-  SERVE_GROUPS,
-  SERVE_SETTINGS,
-  type ServeSetting,
-  SHARED,
-  usageOf,
-} from '../lib/settings.ts';
-import { showValue } from '../lib/settingText.ts';
+import { type ServeSetting, SHARED } from '../lib/settings.ts';
 
 /** The options of `falconService`: only those that were set, since it has its own defaults. */
 export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
@@ -73,14 +65,14 @@ export const WORKER_SETTINGS = [
 ] as const satisfies readonly ServeSetting[];
 export type WorkerSetting = (typeof WORKER_SETTINGS)[number];
 
-/** Most connections of one address, if it is not that of a proxy. */
+/** Most connections of one address, unless all come from a proxy. */
 const MAX_PER_ADDRESS = 256;
 
 /** The limits of the server, as far as they follow from those of the service. */
 export function serverLimits(values: Config<ServeSetting>['values'], settings: Settings) {
   const { maxConnections } = values;
   const fair = settings.trustProxy ? maxConnections : MAX_PER_ADDRESS;
-  const { maxConnectionsPerAddress = fair } = values;
+  const maxConnectionsPerAddress = Math.min(fair, maxConnections);
   const { maxBodyBytes, minBodyBytesPerSecond, bodyIdleTimeoutMs } = settings;
   // The slowest sender who is not given up needs no longer for the largest body.
   const slowestMs = bodyIdleTimeoutMs + (1000 * maxBodyBytes) / minBodyBytesPerSecond;
@@ -97,6 +89,7 @@ function given<N extends ServeSetting>(
 ): Record<string, unknown> {
   const options: Record<string, unknown> = {};
   for (const [option, row] of Object.entries(table)) {
+    if (row.setting === null) continue;
     const name = (row.setting ?? option) as N;
     const { source = 'default' } = config.origins[name] ?? {};
     if (source !== 'default') options[option] = config.values[name];
@@ -121,30 +114,4 @@ export function resolveService(options: ServiceOptions): Settings {
     );
     throw new UsageError(message);
   }
-}
-
-/** The options of a help text, with their defaults. */
-export function settingsHelp(shown: readonly ServeSetting[] = SERVE_SETTINGS): string {
-  return Object.entries(SERVE_GROUPS)
-    .map(([group, all]) => [group, all.filter((name) => shown.includes(name))] as const)
-    .filter(([, names]) => names.length > 0)
-    .map(([group, names]) => `${group}\n${names.map(settingHelp).join('')}`)
-    .join('\n');
-}
-
-function settingHelp(name: ServeSetting): string {
-  const row = ALL_SETTINGS[name]!;
-  const shown = defaultText(name);
-  const about = `${row.about}${shown === '' ? '' : ` [${shown}]`}`;
-  const usage = `  ${usageOf(name, row)}`;
-  const apart = usage.length > 34 ? `\n${' '.repeat(35)}` : ' ';
-  return `${usage.padEnd(apart === ' ' ? 34 : 0)}${apart}${about}\n`;
-}
-
-/**
- * The default of a setting, as written in the configuration or in words; empty if there is none.
- */
-export function defaultText(name: string): string {
-  const row = ALL_SETTINGS[name]!;
-  return row.fallbackText ?? showValue(row, fallbackOf(row));
 }

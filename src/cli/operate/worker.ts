@@ -1,14 +1,12 @@
 /** `falconry worker`: works on the tasks of a service whose stores several hosts share. */
 import type { ServiceOptions } from '../../middleware/index.ts';
-import type { Command } from '../lib/command.ts';
+import { type Command, EXIT } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
 import { loadFramework } from './framework.ts';
-import { openEyes } from './observability.ts';
+import { openObservability } from './observability.ts';
 import {
   resolveService,
-  settingsHelp,
   WORKER_SETTINGS,
   type WorkerSetting,
   workerOptions,
@@ -16,44 +14,26 @@ import {
 import { type Opened, withShared } from './sharedStores.ts';
 import { stopSignal } from './stopSignal.ts';
 
-const help = `Usage: falconry worker --database <url> --blobs <s3://bucket/prefix> [options]
-
-Works on the tasks of a service with a database and a bucket (falconry serve --database --blobs),
-on any number of hosts. It takes tasks as it has room for them, answers no requests, and opens no
-port but that of its metrics and its health. If it dies, the others take its tasks over after
---lease; the services end tasks and delete files whose time is over.
-
-      --config <file>   configuration file (FALCONRY_CONFIG) [falconry.json, if there is one]
-      --json            print one line of JSON when it works
-  -q, --quiet           print nothing on standard output
-  -h, --help            this text
-
-Each option below can also be set in the environment and in the configuration file, as for falconry
-serve. Give workers and services the same limits: what a worker finds too large fails. Credentials
-of the bucket are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the files that
-these names with _FILE name, which are read again every 5 minutes.
-
-${settingsHelp(WORKER_SETTINGS)}
-SIGTERM and SIGINT shut it down: it takes no new task, lets those in work finish for --grace, and
-gives the rest back to the others at once. A second signal ends it. The metrics port has /healthz,
-/readyz and /metrics; it needs the package prom-client.
-
-Examples
-  falconry worker
-  falconry worker --threads 1 --tasks 1 --metrics-port 0
-
-More
-  falconry worker --database postgres://falconry@db/falconry --blobs s3://falconry/one/
-
-${exitHelp('usage', 'io')}`;
-
 /** The `worker` command. */
 export const command: Command = defineCommand({
   name: 'worker',
   summary: 'work on the tasks of services that share a database',
-  help,
-  mostArguments: 0,
+  usage: ['--database <url> --blobs <url> [options]'],
+  about: [
+    'Works on the tasks of a service with a database and a bucket (falconry serve --database ' +
+      '--blobs), on any number of hosts. It takes tasks as it has room for them, answers no requests, ' +
+      'and opens no port but that of its metrics and its health. If it dies, others take over its ' +
+      'tasks after --lease; the services remove expired tasks and files.',
+    'SIGTERM and SIGINT shut it down: it takes no new task, gives running tasks --grace to finish, ' +
+      'and returns the rest to the queue. A second signal ends it at once.',
+    'Give workers and services the same limits: a worker fails what it finds too large. The ' +
+      'packages, the credentials of the bucket and the metrics port are those of falconry serve.',
+  ],
   settings: WORKER_SETTINGS,
+  examples: ['falconry worker', 'falconry worker --threads 1 --tasks 1 --metrics-port 0'],
+  more: ['falconry worker --database postgres://falconry@db/falconry --blobs s3://falconry/one/'],
+  exits: ['usage', 'io'],
+  mostArguments: 0,
   execute,
 });
 
@@ -75,30 +55,35 @@ async function work(
 ): Promise<number> {
   const { threads, parallelTasks: tasks } = resolveService(options);
   const { falconService, openHttpServer } = await loadFramework();
-  const eyes = await openEyes({
+  const observability = await openObservability({
     ...values,
     accessLog: 'off',
     dataDirectory: null,
     threads,
     logger,
   });
-  const service = falconService({ ...options, ...shared.options, ...eyes.options, logger });
-  await eyes.open(service, openHttpServer);
+  const service = falconService({
+    ...options,
+    ...shared.options,
+    ...observability.options,
+    logger,
+  });
+  await observability.open(service, openHttpServer);
   await service.start().catch(async (error) => {
-    await eyes.close();
+    await observability.close();
     throw error;
   });
   const stopped = stopSignal();
   const { database, blobs } = shared.shown;
   report(
-    { ok: true, metrics_port: eyes.port, database, blobs, threads, tasks },
+    { ok: true, metrics_port: observability.port, database, blobs, threads, tasks },
     `Falconry works on the tasks of ${database}\n  files    ${blobs}\n  threads  ${threads}\n`,
   );
   const signal = await stopped;
   if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
   service.drain();
   await service.stop({ graceMs: values.grace });
-  await eyes.close();
+  await observability.close();
   if (!json) report({}, 'Stopped.\n');
   return EXIT.ok;
 }

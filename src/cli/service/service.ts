@@ -1,11 +1,10 @@
 /** Shared by the commands that call a service: their settings, the client, its failures. */
 import { type Client, createClient, isClientError, type TaskRecord } from '../../client/index.ts';
 import { stateOfText } from '../../wire/taskStates.ts';
-import { ServiceFailure, UsageError } from '../lib/command.ts';
+import { EXIT, ServiceFailure, UsageError } from '../lib/command.ts';
 import { describeInvalid, type Invocation } from '../lib/define.ts';
-import { EXIT } from '../lib/exitCodes.ts';
 import type { ProgressState } from '../lib/progress.ts';
-import { settingLines } from '../lib/settings.ts';
+import { printable } from '../lib/text.ts';
 
 /** The settings of every command that calls a service. */
 export const SERVICE_SETTINGS = ['url', 'apiKey', 'serviceName', 'retries'] as const;
@@ -14,9 +13,6 @@ type ServiceSetting = (typeof SERVICE_SETTINGS)[number];
 
 /** A call of such a command. */
 export type ServiceCall = Invocation<ServiceSetting>;
-
-/** Those settings in a help text. */
-export const SERVICE_HELP = settingLines(SERVICE_SETTINGS);
 
 /** A service, and the client that calls it. */
 export interface Service {
@@ -42,8 +38,8 @@ async function openService(invocation: ServiceCall): Promise<Service> {
 }
 
 /**
- * Runs the work. If the service refuses or cannot be reached, the command ends with code 4; if a
- * task failed or a result is wrong, with code 1.
+ * Runs the work. The command ends with code 4 if the service refuses or cannot be reached, and with
+ * code 1 if a task failed or a result is wrong.
  *
  * @param hint what to do when the service cannot be reached
  */
@@ -86,9 +82,6 @@ const PHASES: Readonly<Record<string, string>> = {
   aggregate: 'aggregating',
   store: 'storing',
 };
-
-/** Text of a server, made safe for a terminal: one line, no control characters. */
-export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
 
 /** A record as the progress bar shows it. */
 export function progressOf({ status, progress }: TaskRecord): ProgressState {

@@ -5,14 +5,13 @@ import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../
 import { parseTaskFile } from '../../wire/taskFile.ts';
 import { beforeNotification, stateOfText } from '../../wire/taskStates.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { FILE_LIMITS } from '../files/aggregate.ts';
-import { type Command, ServiceFailure, UsageError } from '../lib/command.ts';
-import { defineCommand, FLAG, OUT, TEXT } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
+import { type Command, EXIT, OUT, ServiceFailure, UsageError } from '../lib/command.ts';
+import { defineCommand } from '../lib/define.ts';
 import { isStdout, readInput, writeOutput } from '../lib/io.ts';
+import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { plural } from '../lib/text.ts';
 import {
   progressOf,
-  SERVICE_HELP,
   SERVICE_SETTINGS,
   type Service,
   type ServiceCall,
@@ -20,48 +19,41 @@ import {
 } from './service.ts';
 import { freshState, StateKeeper, type SubmitState } from './submitState.ts';
 
-const help = `Usage: falconry submit <task.json> [-o <result.json>] [options]
-
-Submits a task file to a service, waits until the task ends, fetches the result, and verifies it
-against the task file before writing it. The state is kept in <task.json>.submit: after any
-interruption, run the same command again and it resumes; nothing is ever submitted twice.
-
-  <task.json>         the task file, as for falconry aggregate; - reads standard input
-  -o, --out <file>    where to write the result file (default: standard output)
-      --state <file>  where to keep the state (default: <task.json>.submit)
-      --restart       discard the state and submit again
-      --no-wait       stop once the service has accepted the task; the same command without it
-                      waits for the result
-      --no-check      accept a result without verifying it, from another kind of server
-
-${SERVICE_HELP}
-      --json          report as one line of JSON
-  -q, --quiet         no report
-  -h, --help          this text
-
-Examples
-  falconry submit task.json -o result.json
-  falconry submit task.json --no-wait
-
-More
-  falconry sign --key key.json *.txt | falconry submit - -o result.json
-  falconry tasks show <id>
-
-${exitHelp('invalid', 'usage', 'io', 'service')}`;
-
 /** The `submit` command. */
 export const command: Command = defineCommand({
   name: 'submit',
   summary: 'submit a task file to a service and fetch the verified result',
-  help,
-  options: {
-    out: OUT,
-    state: TEXT,
-    restart: FLAG,
-    wait: { type: 'boolean', default: true },
-    check: { type: 'boolean', default: true },
-  },
+  usage: ['<task file> [-o <file>] [options]'],
+  about: [
+    'Submits a task file to a service, waits until the task ends, fetches the result, and verifies ' +
+      'it against the task file before writing it. The state is kept beside the task file: after ' +
+      'any interruption, run the same command again and it resumes; nothing is submitted twice.',
+  ],
+  operands: { '<task file>': 'as for falconry aggregate; -: standard input' },
+  options: [
+    { ...OUT, about: 'where to write the result file [standard output]' },
+    { name: 'state', value: 'file', about: 'where to keep the state [<task file>.submit]' },
+    { name: 'restart', about: 'discard the state and submit again' },
+    {
+      name: 'wait',
+      negatable: 'on',
+      about:
+        'stop once the service has accepted the task; the same command without it waits for the ' +
+        'result',
+    },
+    {
+      name: 'check',
+      negatable: 'on',
+      about: 'accept a result without verifying it, from another kind of server',
+    },
+  ],
   settings: SERVICE_SETTINGS,
+  examples: ['falconry submit task.json -o result.json', 'falconry submit task.json --no-wait'],
+  more: [
+    'falconry sign --key key.json *.txt | falconry submit - -o result.json',
+    'falconry tasks show <id>',
+  ],
+  exits: ['invalid', 'usage', 'io', 'service'],
   writesToStdout: ({ option, flag }) => flag('wait') && isStdout(option('out')),
   execute,
 });
@@ -132,7 +124,7 @@ async function submit(work: Work): Promise<number> {
   const { format = null, sizes = null } = result.file ?? {};
   report(
     { ok: true, ...facts, checked: result.checked, format, sizes, out: out ?? '-' },
-    `task ${id}: ${items.length} signatures in a ${format ?? 'result'} of ` +
+    `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ` +
       `${result.aggregate?.length ?? result.text.length} bytes, ` +
       `${check ? 'verified' : 'not verified'}\n`,
   );

@@ -64,7 +64,7 @@ export class StateKeeper {
     const state = freshState(submission);
     if (this.path === undefined) return { state, resumed: false };
     try {
-      await writeOutput(this.path, format(state), this.#io, true);
+      await writeOutput(this.path, format(state), this.#io, 'create');
       return { state, resumed: false };
     } catch (error) {
       // Another process created it a moment ago: its task is ours too.

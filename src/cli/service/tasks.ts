@@ -2,74 +2,77 @@
 import type { TaskListItem, TaskRecord } from '../../client/index.ts';
 import { parseStatementFile } from '../../wire/taskFile.ts';
 import { TASK_STATES } from '../../wire/taskStates.ts';
-import { FILE_LIMITS } from '../files/aggregate.ts';
-import { type Command, UsageError } from '../lib/command.ts';
-import { defineCommand, FLAG, OUT, oneOf, refuseMore, TEXT } from '../lib/define.ts';
-import { EXIT, exitHelp } from '../lib/exitCodes.ts';
+import { type Command, EXIT, OUT, UsageError } from '../lib/command.ts';
+import { defineCommand } from '../lib/define.ts';
 import { isStdout, readInput, writeOutput } from '../lib/io.ts';
-import { hint } from '../lib/suggest.ts';
-import { printTasks, readLimit } from '../lib/taskList.ts';
+import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { LIMIT_OPTION, printTasks, readLimit } from '../lib/taskList.ts';
+import { printable } from '../lib/text.ts';
 import {
-  printable,
   progressOf,
-  SERVICE_HELP,
   SERVICE_SETTINGS,
   type Service,
   type ServiceCall,
   withService,
 } from './service.ts';
 
-const help = `Usage: falconry tasks [list | show | wait | result | cancel | delete] [<id> …]
+const VERBS = {
+  list: 'one line per task: id, status, signatures, times (the default)',
+  show: 'print the progress records of these ids',
+  wait: 'wait until these tasks have ended; exit code 1 unless all are completed',
+  result: 'fetch the result file of one id',
+  cancel: 'cancel unfinished tasks',
+  delete: 'delete tasks and their files; unfinished tasks are cancelled first',
+} as const;
+type Verb = keyof typeof VERBS;
 
-Shows and manages the tasks of your API key at a service.
-
-  list                one line per task: id, status, signatures, times (the default)
-      --status <text> only tasks with this status: waiting, completed, failed, …
-      --limit <n>     list at most n tasks (default 100); 0 lists all
-      --newest        newest first
-  show <id> …         print the progress record
-  wait <id> …         wait until the tasks have ended; exit code 1 unless all are completed
-  result <id>         fetch the result file
-      -o, --out <file>  where to write it (default: standard output)
-      --statements <task.json>
-                      verify it for this list of digests and keys before writing it
-  cancel <id> …       cancel unfinished tasks
-  delete <id> …       delete tasks and their files; unfinished tasks are cancelled first
-
-${SERVICE_HELP}
-      --json          answer in JSON; ids are strings, since they may not fit into a number
-  -q, --quiet         print nothing but the answer
-  -h, --help          this text
-
-Examples
-  falconry tasks
-  falconry tasks list --status completed --limit 10 --newest
-  falconry tasks list --json
-
-More
-  falconry tasks wait 123 124
-  falconry tasks result 123 -o result.json --statements task.json
-
-${exitHelp('invalid', 'usage', 'io', 'service')}`;
-
-const VERBS = ['list', 'show', 'wait', 'result', 'cancel', 'delete'] as const;
-type Verb = (typeof VERBS)[number];
 /** The `tasks` command. */
 export const command: Command = defineCommand({
   name: 'tasks',
   summary: 'list, watch, fetch, cancel and delete tasks at a service',
-  help,
+  usage: ['[list | show | wait | result | cancel | delete] [<id>…] [options]'],
+  about: [
+    'Shows and manages the tasks of your API key at a service. With --json, ids are strings, since ' +
+      'they may not fit into a number.',
+  ],
   verbs: VERBS,
-  options: { status: oneOf(TASK_STATES), limit: TEXT, newest: FLAG, out: OUT, statements: TEXT },
+  defaultVerb: 'list',
+  options: [
+    {
+      name: 'status',
+      value: TASK_STATES,
+      isUnchecked: true,
+      verbs: ['list'],
+      about: 'only tasks with this status',
+    },
+    { ...LIMIT_OPTION, verbs: ['list'] },
+    { name: 'newest', verbs: ['list'], about: 'newest first' },
+    { ...OUT, verbs: ['result'], about: 'where to write it [standard output]' },
+    {
+      name: 'statements',
+      value: 'file',
+      verbs: ['result'],
+      about: 'verify it for this list of digests and keys before writing it',
+    },
+  ],
   settings: SERVICE_SETTINGS,
+  examples: [
+    'falconry tasks',
+    'falconry tasks list --status completed --limit 10 --newest',
+    'falconry tasks list --json',
+  ],
+  more: [
+    'falconry tasks wait 123 124',
+    'falconry tasks result 123 -o result.json --statements task.json',
+  ],
+  exits: ['invalid', 'usage', 'io', 'service'],
   execute,
 });
 
 async function execute(invocation: ServiceCall): Promise<number> {
-  const [name = 'list', ...ids] = invocation.positionals;
-  const verb = VERBS.find((each) => each === name);
-  if (verb === undefined) throw new UsageError(`there is no "tasks ${name}"${hint(name, VERBS)}`);
-  checkArguments(verb, ids, invocation);
+  const ids = invocation.positionals;
+  const verb = invocation.verb as Verb;
+  checkArguments(verb, ids);
   return withService(invocation, (service) => {
     switch (verb) {
       case 'list':
@@ -88,18 +91,15 @@ async function execute(invocation: ServiceCall): Promise<number> {
   });
 }
 
-function checkArguments(verb: Verb, ids: readonly string[], { option, flag }: ServiceCall): void {
-  if (verb === 'list') refuseMore(ids, 0);
-  if (verb !== 'list' && ids.length === 0) throw new UsageError('expected the id of a task');
+function checkArguments(verb: Verb, ids: readonly string[]): void {
+  if (verb === 'list') {
+    if (ids.length > 0) throw new UsageError(`unexpected argument ${ids[0]}`);
+    return;
+  }
+  if (ids.length === 0) throw new UsageError('expected the id of a task');
   if (verb === 'result' && ids.length > 1) throw new UsageError('expected the id of only one task');
   const wrong = ids.find((id) => !/^\d{1,30}$/.test(id));
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is not the id of a task`);
-  const alien = ['status', 'limit', 'newest', 'out', 'statements'].find((name) => {
-    const given = option(name) !== undefined || flag(name);
-    const belongs = name === 'out' || name === 'statements' ? 'result' : 'list';
-    return given && belongs !== verb;
-  });
-  if (alien !== undefined) throw new UsageError(`"tasks ${verb}" has no option --${alien}`);
 }
 
 const PAGE = 1000;
