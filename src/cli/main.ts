@@ -12,10 +12,12 @@ type Loader = () => Promise<{ readonly command: Command }>;
 /** Loaded on demand, so that `falconry keygen` does not load a web framework. */
 export const COMMANDS: Readonly<Record<string, Loader>> = {
   keygen: () => import('./files/keygen.ts'),
+  key: () => import('./files/key.ts'),
   sign: () => import('./files/sign.ts'),
   verify: () => import('./files/verify.ts'),
   aggregate: () => import('./files/aggregate.ts'),
   'verify-aggregate': () => import('./files/verifyAggregate.ts'),
+  inspect: () => import('./files/inspect.ts'),
   submit: () => import('./service/submit.ts'),
   tasks: () => import('./service/tasks.ts'),
   serve: () => import('./operate/serve.ts'),
