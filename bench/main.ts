@@ -6,7 +6,7 @@
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { readNumber } from '../src/cli/settingText.ts';
+import { readNumber } from '../src/cli/lib/settingText.ts';
 import { duration } from '../src/middleware/options/optionRows.ts';
 
 export interface BenchOptions {

@@ -5,7 +5,7 @@
  *
  *   node bench/support/bucketServer.ts <data directory> <number of clients>
  */
-import { openHttpServer } from '../../src/cli/httpServer.ts';
+import { openHttpServer } from '../../src/cli/operate/httpServer.ts';
 import { s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
 import { falconService } from '../../src/middleware/index.ts';
 

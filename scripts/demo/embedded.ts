@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AggregateFormatOption } from '../../src/aggregate/index.ts';
-import { openHttpServer } from '../../src/cli/httpServer.ts';
+import { openHttpServer } from '../../src/cli/operate/httpServer.ts';
 import type { SignOptions } from '../../src/falcon/index.ts';
 import { falconService } from '../../src/middleware/index.ts';
 

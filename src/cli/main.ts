@@ -2,40 +2,43 @@
 /** `falconry <command>`: finds the command, runs it on the real streams, sets its exit code. */
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Command, Io } from './command.ts';
-import { EXIT, EXIT_MEANINGS } from './exitCodes.ts';
-import { hint } from './suggest.ts';
+import { type Command, EXIT, EXIT_MEANINGS, type ExitName, type Io } from './lib/command.ts';
+import { widthOf } from './lib/define.ts';
+import { exitRows, helpText, table, wrap } from './lib/help.ts';
+import { hint } from './lib/suggest.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
 
 /** Loaded on demand, so that `falconry keygen` does not load a web framework. */
 export const COMMANDS: Readonly<Record<string, Loader>> = {
-  serve: () => import('./serve.ts'),
-  worker: () => import('./worker.ts'),
-  migrate: () => import('./migrate.ts'),
-  keys: () => import('./keys.ts'),
-  quota: () => import('./quota.ts'),
-  keygen: () => import('./keygen.ts'),
-  sign: () => import('./sign.ts'),
-  verify: () => import('./verify.ts'),
-  aggregate: () => import('./aggregate.ts'),
-  'verify-aggregate': () => import('./verifyAggregate.ts'),
-  submit: () => import('./submit.ts'),
-  tasks: () => import('./tasks.ts'),
-  queue: () => import('./queue.ts'),
-  retry: () => import('./retry.ts'),
-  doctor: () => import('./doctor.ts'),
+  keygen: () => import('./files/keygen.ts'),
+  key: () => import('./files/key.ts'),
+  sign: () => import('./files/sign.ts'),
+  verify: () => import('./files/verify.ts'),
+  aggregate: () => import('./files/aggregate.ts'),
+  'verify-aggregate': () => import('./files/verifyAggregate.ts'),
+  inspect: () => import('./files/inspect.ts'),
+  submit: () => import('./service/submit.ts'),
+  tasks: () => import('./service/tasks.ts'),
+  serve: () => import('./operate/serve.ts'),
+  worker: () => import('./operate/worker.ts'),
+  migrate: () => import('./operate/migrate.ts'),
+  keys: () => import('./operate/keys.ts'),
+  quota: () => import('./operate/quota.ts'),
+  queue: () => import('./operate/queue.ts'),
+  retry: () => import('./operate/retry.ts'),
+  doctor: () => import('./operate/doctor.ts'),
   completion: async () => {
-    const { completionCommand } = await import('./completion.ts');
+    const { completionCommand } = await import('./lib/completion.ts');
     return { command: completionCommand(loadAll) };
   },
 };
 
-/** @returns the exit code, of the table in exitCodes.ts */
+/** @returns the exit code */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   const [first, ...others] = args;
   if (first === undefined) {
-    io.stderr.write(await overview());
+    io.stderr.write(await overview(widthOf(io.stderr)));
     return EXIT.usage;
   }
   if (first === '--version' || first === '-V') {
@@ -46,20 +49,20 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   const asksHelp = first === '--help' || first === '-h' || first === 'help';
   const [name, rest] = asksHelp ? [others[0], ['--help']] : [first, others];
   if (name === undefined) {
-    io.stdout.write(await overview());
+    io.stdout.write(await overview(widthOf(io.stdout)));
     return EXIT.ok;
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) return refuseName(name, args, io);
   const { command } = await load();
   if (asksForHelp(rest)) {
-    io.stdout.write(command.help);
+    io.stdout.write(helpText(command, widthOf(io.stdout)));
     return EXIT.ok;
   }
   return await command.run(rest, io);
 }
 
-/** Also next to wrong arguments: those who ask for help need not know better. */
+/** Wrong arguments beside it do not matter. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   const before = end < 0 ? args : args.slice(0, end);
@@ -82,29 +85,28 @@ async function loadAll(): Promise<Command[]> {
   return Promise.all(Object.values(COMMANDS).map(async (load) => (await load()).command));
 }
 
-async function overview(): Promise<string> {
-  const commands = await loadAll();
-  const lines = commands.map(({ name, summary }) => `  ${name.padEnd(17)} ${summary}`);
-  const codes = Object.entries(EXIT_MEANINGS).map(
-    ([name, meaning]) => `  ${String(EXIT[name as keyof typeof EXIT]).padStart(3)}  ${meaning}`,
-  );
-  return `Usage: falconry <command> [options]
+const COMMON_NOTE =
+  'Every command accepts --help, --json (reports and errors as one line of JSON) and --quiet. The ' +
+  'file name - is standard input or output. Settings come from options, FALCONRY_… environment ' +
+  'variables, or falconry.json. NO_COLOR is honoured.';
 
-Post-quantum Falcon signatures, their aggregation, and a service for both.
-
-${lines.join('\n')}
-
-Every command takes --help, --json (answers and errors as one line of JSON) and --quiet. The file
-name - stands for standard input or output. Settings come from options, else from FALCONRY_…
-environment variables, else from falconry.json. NO_COLOR is honoured.
-
-  falconry <command> --help      description, options and examples
-  falconry --version             print the version
-  falconry completion --help     completion in bash, zsh and fish
-
-Exit codes
-${codes.join('\n')}
-`;
+async function overview(columns = 100): Promise<string> {
+  const commands = (await loadAll()).map(({ name, summary }) => [name, summary] as const);
+  const parts = [
+    'Usage: falconry <command> [options]',
+    'Post-quantum Falcon signatures, their aggregation, and a service for both.',
+    table(commands, columns),
+    wrap(COMMON_NOTE, columns).join('\n'),
+    table(
+      [
+        ['falconry <command> --help', 'description, options and examples'],
+        ['falconry --version', 'print the version'],
+      ],
+      columns,
+    ),
+    `Exit codes\n${table(exitRows(Object.keys(EXIT_MEANINGS) as ExitName[]), columns)}`,
+  ];
+  return `${parts.join('\n\n')}\n`;
 }
 
 async function version(): Promise<string> {

@@ -13,7 +13,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { diskFinding } from '../../src/cli/serveChecks.ts';
+import { diskFinding } from '../../src/cli/operate/serveChecks.ts';
 import { KeyFileSigner, keyPlace } from '../../src/middleware/signing/keyFile.ts';
 import { fact } from '../support/facts.ts';
 import { type Ended, falconry, falconryHere, temporaryFolder } from './cli.ts';

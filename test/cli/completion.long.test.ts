@@ -83,7 +83,7 @@ describe.each([
     expect(complete('serve', '--no-sign')).toEqual(['--no-signing']);
     for (const command of ['aggregate', 'serve', 'doctor'].filter((each) => each in COMMANDS)) {
       const { options: known } = (await COMMANDS[command]!()).command;
-      const all = Object.keys(known).map((each) => `--${each}`);
+      const all = known.map(({ name: each }) => `--${each}`);
       const offered = complete(command, '--').map((each) => each.replace(/=$/, ''));
       expect(offered).toEqual(expect.arrayContaining(all));
     }
@@ -151,7 +151,7 @@ describe('mistakes', () => {
   it('names the nearest shell', async () => {
     const { code, err } = await falconryHere(['completion', 'fisch']);
     expect(code).toBe(2);
-    expect(err).toContain('there is no completion for fisch; did you mean fish?');
+    expect(err).toContain('there is no "completion fisch"; did you mean fish?');
   });
 
   it('is that for bash without a name', async () => {

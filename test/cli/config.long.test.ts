@@ -2,17 +2,17 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { examineConfig, fileNames, readConfig } from '../../src/cli/config.ts';
-import { resolveService, serviceOptions } from '../../src/cli/serveConfig.ts';
+import { examineConfig, fileNames, readConfig } from '../../src/cli/lib/config.ts';
 import {
   ALL_SETTINGS,
   envOf,
   optionOf,
   SERVE_SETTINGS,
   type SettingName,
-} from '../../src/cli/settings.ts';
-import { readSetting, showBytes, showMs } from '../../src/cli/settingText.ts';
-import { editDistance, nearest } from '../../src/cli/suggest.ts';
+} from '../../src/cli/lib/settings.ts';
+import { readSetting, showBytes, showMs } from '../../src/cli/lib/settingText.ts';
+import { editDistance, nearest } from '../../src/cli/lib/suggest.ts';
+import { resolveService, serviceOptions } from '../../src/cli/operate/serveConfig.ts';
 import { fallbackOf, type OptionTable } from '../../src/middleware/options/optionRows.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../src/middleware/options/optionTable.ts';
@@ -279,6 +279,7 @@ describe('names', () => {
     expect(Object.keys(CLIENT_LIMITS).toSorted()).toEqual(Object.keys(limits).toSorted());
     const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
     for (const [option, { setting }] of Object.entries(table)) {
+      if (setting === null) continue;
       expect(SERVE_SETTINGS).toContain(setting ?? option);
     }
   });

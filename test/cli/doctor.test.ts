@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { examineConfig } from '../../src/cli/config.ts';
-import { DOCTOR_SETTINGS, examine } from '../../src/cli/doctor.ts';
-import { type Host, thisHost } from '../../src/cli/doctorChecks.ts';
+import { examineConfig } from '../../src/cli/lib/config.ts';
+import { DOCTOR_SETTINGS, examine } from '../../src/cli/operate/doctor.ts';
+import { type Host, thisHost } from '../../src/cli/operate/doctorChecks.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();

@@ -5,6 +5,8 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Command } from '../../src/cli/lib/command.ts';
+import { helpText } from '../../src/cli/lib/help.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { migrate } from '../../src/middleware/stores/postgres/index.ts';
 import { startService, type TestService } from '../middleware/support.ts';
@@ -18,16 +20,10 @@ const folder = temporaryFolder();
 let service: TestService;
 let database: PostgresServer | null;
 let rgw: Rgw | null;
-const helps: Record<string, string> = {};
-
-/** Lines under `Examples` that are commands, up to what needs the reader's own names. */
-function examplesOf(help: string): string[] {
-  const part = /\nExamples\n([\s\S]*?)\n(?:More|Exit codes)\n/.exec(help)?.[1] ?? '';
-  return part.split('\n').flatMap((line) => (/^ {2}.*\bfalconry /.test(line) ? [line.trim()] : []));
-}
+const commands: Record<string, Command> = {};
 
 beforeAll(async () => {
-  for (const [name, load] of Object.entries(COMMANDS)) helps[name] = (await load()).command.help;
+  for (const [name, load] of Object.entries(COMMANDS)) commands[name] = (await load()).command;
   service = await startService({ threads: 1 });
   database = await startNewestPostgres();
   rgw = hasRgw() ? await openRgw() : null;
@@ -119,7 +115,7 @@ describe('examples', () => {
   it.each(Object.keys(COMMANDS))('%s', async (name) => {
     const shared = sharedBy(name);
     if (shared === null) return;
-    const lines = examplesOf(helps[name]!);
+    const lines = commands[name]!.examples;
     expect(lines.length).toBeGreaterThanOrEqual(2);
     const place = await scene(name);
     // What works on the store of a service needs one.
@@ -132,27 +128,37 @@ describe('examples', () => {
   });
 
   it('are counted', (context) => {
-    const all = Object.values(helps).flatMap(examplesOf);
+    const all = Object.values(commands).flatMap(({ examples }) => examples);
     expect(all.length).toBeGreaterThan(20);
     fact(
       context,
       'command line',
-      `${all.length} examples of ${Object.keys(helps).length} commands run`,
+      `${all.length} examples of ${Object.keys(commands).length} commands run`,
     );
   });
 });
 
 describe('every help text', () => {
-  it.each(Object.keys(COMMANDS))('%s', async (name) => {
-    const help = helps[name]!;
+  it.each(Object.keys(COMMANDS))('%s', (name) => {
+    const command = commands[name]!;
+    const help = helpText(command);
     expect(help).toMatch(new RegExp(`^Usage: falconry ${name} `));
-    expect(help.split('\n').filter((line) => line.length > 100)).toEqual([]);
     for (const part of ['\nExamples\n', '\nExit codes\n', '--json', '-q, --quiet', '-h, --help']) {
       expect(help).toContain(part);
     }
-    const { command } = await COMMANDS[name]!();
-    for (const option of Object.keys(command.options)) {
+    for (const { name: option } of command.options.filter(({ isHidden }) => !isHidden)) {
       expect(help, `--${option}`).toMatch(new RegExp(`--(\\[no-\\]|no-)?${option}\\b`));
+    }
+  });
+
+  it.each([40, 60, 80, 100])('fits in %d columns, word for word', (columns) => {
+    for (const command of Object.values(commands)) {
+      // Examples are never broken.
+      const facts = { ...command, usage: [''], examples: [], more: [] };
+      const fitted = helpText(facts, columns);
+      expect(fitted.split(/\s+/)).toEqual(helpText(facts).split(/\s+/));
+      const wide = fitted.split('\n').filter((line) => line.length > columns);
+      expect(wide.filter((line) => line.trim().includes(' '))).toEqual([]);
     }
   });
 });

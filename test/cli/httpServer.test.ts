@@ -2,13 +2,13 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { RefusedConnections } from '../../src/cli/connectionCap.ts';
+import type { RefusedConnections } from '../../src/cli/operate/connectionCap.ts';
 import {
   type HttpServer,
   type HttpServerOptions,
   openHttpServer,
-} from '../../src/cli/httpServer.ts';
-import { serverLimits } from '../../src/cli/serveConfig.ts';
+} from '../../src/cli/operate/httpServer.ts';
+import { serverLimits } from '../../src/cli/operate/serveConfig.ts';
 import { toNodeHandler } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { sendRaw } from '../middleware/rawHttp.ts';
@@ -134,7 +134,7 @@ it('limits of the server follow from those of the service', () => {
   });
   const proxied = serverLimits(values, resolveOptions({ trustProxy: true }));
   expect(proxied.maxConnectionsPerAddress).toBe(5000);
-  const own = serverLimits({ ...values, maxConnectionsPerAddress: 7 }, resolveOptions());
+  const own = serverLimits({ ...values, maxConnections: 7 }, resolveOptions());
   expect(own.maxConnectionsPerAddress).toBe(7);
   const anySpeed = serverLimits(values, resolveOptions({ minBodyBytesPerSecond: 0 }));
   expect(anySpeed.requestTimeoutMs).toBe(86_400_000);

@@ -12,7 +12,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EXIT } from '../../src/cli/exitCodes.ts';
+import { EXIT } from '../../src/cli/lib/command.ts';
 import { fact } from '../support/facts.ts';
 import { skipLoudly } from '../support/postgres.ts';
 import { cleanEnvironment, temporaryFolder } from './cli.ts';

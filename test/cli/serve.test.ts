@@ -129,7 +129,7 @@ describe('falconry serve', () => {
   });
 
   it('takes no more connections than it should, and logs that', async () => {
-    const { process, base } = await serve(['--max-connections-per-address', '1', '--log', 'json']);
+    const { process, base } = await serve(['--max-connections', '1', '--log', 'json']);
     const { port } = new URL(base);
     const held = connect(Number(port), '127.0.0.1');
     await new Promise<void>((sent) => held.write('GET / HTTP/1.1\r\n', () => sent()));

@@ -120,6 +120,6 @@ describe('without a terminal', () => {
   it('--show belongs to what makes a key', async () => {
     const { code, err } = await falconry(folder.path, ['keys', 'list', '--show']);
     expect(code).toBe(2);
-    expect(err).toContain('--show is no option of keys list');
+    expect(err).toContain('"keys list" has no option --show');
   });
 });

@@ -20,7 +20,7 @@ import { cleanEnvironment, falconry, MAIN, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder.path, name);
-const IO = new URL('../../src/cli/io.ts', import.meta.url).href;
+const IO = new URL('../../src/cli/lib/io.ts', import.meta.url).href;
 
 beforeAll(() => writeFileSync(at('task.json'), JSON.stringify(makeTriples(400, 4))));
 afterAll(() => folder.remove());

@@ -87,14 +87,14 @@ describe('falconry keys', () => {
     [['keys', 'rotate'], 2, '8 to 64 hex digits'],
     [['keys', 'create', '--expires', '10'.repeat(9)], 2, '--expires must be a time'],
     [['keys', 'create', '--expires', '0'], 2, '--expires must be a time'],
-    [['keys', 'create', '--overlap', '1h'], 2, '--overlap is no option of keys create'],
-    [['keys', 'list', '--expires', '1h'], 2, '--expires is no option of keys list'],
+    [['keys', 'create', '--overlap', '1h'], 2, '"keys create" has no option --overlap'],
+    [['keys', 'list', '--expires', '1h'], 2, '"keys list" has no option --expires'],
     [['keys', 'rotate', 'f'.repeat(8), '--overlap', 'x'], 2, '--overlap must be a time'],
     [['quota', '0x1'], 2, 'the client must be'],
     [['quota', '1', '2'], 2, 'unexpected argument 2'],
     [['quota', '--rate', '3'], 2, 'expected the number of a client'],
     [['quota', '1', '--rate', '0'], 2, '--rate must be'],
-    [['quota', '1', '--rate', '3', '--default'], 2, '--default stands alone'],
+    [['quota', '1', '--rate', '3', '--default'], 2, '--default excludes'],
   ])('refuses %j', async (args, code, message) => {
     await run('keys', 'create');
     const ended = await run(...args);

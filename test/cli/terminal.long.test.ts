@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createProgress } from '../../src/cli/progress.ts';
+import { createProgress } from '../../src/cli/lib/progress.ts';
 import { startService, type TestService } from '../middleware/support.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';

@@ -3,7 +3,7 @@
  * with the right status, and the service alive afterwards.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { openHttpServer } from '../../src/cli/httpServer.ts';
+import { openHttpServer } from '../../src/cli/operate/httpServer.ts';
 import type { Triple } from '../../src/wire/triple.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';
 import { fact } from '../support/facts.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type HttpServer, openHttpServer } from '../../src/cli/httpServer.ts';
+import { type HttpServer, openHttpServer } from '../../src/cli/operate/httpServer.ts';
 import {
   type FalconService,
   falconService,

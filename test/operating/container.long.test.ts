@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { validate } from 'dockerfile-utils';
 import { describe, expect, it } from 'vitest';
 import { HOST_ENV } from '../../scripts/hostSettings.ts';
-import { envOf, SETTINGS } from '../../src/cli/settings.ts';
+import { envOf, SETTINGS } from '../../src/cli/lib/settings.ts';
 import { ROOT, read, readYaml } from './operatingFiles.ts';
 
 const dockerfile = read('Dockerfile');

@@ -12,7 +12,7 @@ import * as networking from 'kubernetes-models/networking.k8s.io/v1';
 import * as policy from 'kubernetes-models/policy/v1';
 import * as core from 'kubernetes-models/v1';
 import { afterAll, describe, expect, it } from 'vitest';
-import { envOf, SETTINGS } from '../../src/cli/settings.ts';
+import { envOf, SETTINGS } from '../../src/cli/lib/settings.ts';
 import { ROOT, read, readme, readYaml } from './operatingFiles.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: documents of many shapes

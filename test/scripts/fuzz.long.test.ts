@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROUND, runCampaign } from '../../scripts/fuzz/campaign.ts';
 import { curlOf, reduced } from '../../scripts/fuzz/reproduce.ts';
 import type { Target } from '../../scripts/fuzz/server.ts';
-import { type HttpServer, openHttpServer } from '../../src/cli/httpServer.ts';
+import { type HttpServer, openHttpServer } from '../../src/cli/operate/httpServer.ts';
 import { type FalconService, falconService } from '../../src/middleware/index.ts';
 import { start } from '../middleware/process.ts';
 import type { RequestPlan } from '../support/contract/requests.ts';

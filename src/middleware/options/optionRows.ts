@@ -29,9 +29,9 @@ export interface RowParts<Value> {
   readonly fallback?: Value | (() => Value);
   /** The default in words, where it depends on the machine or is absent. */
   readonly fallbackText?: string;
-  /** Name on the command line, where it differs: `lease` for `leaseMs`. */
-  readonly setting?: string;
-  /** Stands for the value in help texts: `n`. */
+  /** Name on the command line, where it differs: `lease` for `leaseMs`; null: code only. */
+  readonly setting?: string | null;
+  /** The placeholder of the value in help texts: `n`. */
   readonly placeholder?: string;
   /** Heading of the help text under which the row is listed. */
   readonly group?: string;
@@ -65,8 +65,12 @@ export type RowValue<Row> = Row extends OptionRow<infer Value> ? Value : never;
 /** The types of the values of a table. */
 export type RowValues<Table> = { [Name in keyof Table]: RowValue<Table[Name]> };
 
-/** The name of a row on the command line. */
-export type SettingNameOf<Name, Row> = Row extends { readonly setting: infer S } ? S : Name;
+/** The name of a row on the command line; never for one that has none. */
+export type SettingNameOf<Name, Row> = Row extends { readonly setting: infer S }
+  ? S extends string
+    ? S
+    : never
+  : Name;
 
 type Made<Value, Parts> = Omit<Parts, 'fallback'> &
   OptionRow<
@@ -106,17 +110,20 @@ export function bytes<const Parts extends RowParts<number>>(
   return integer(about, { unit: 'bytes', placeholder: 'size', ...parts });
 }
 
-/** One of several words, which the help text lists. */
+/** One of several words. */
 export function choice<const Choice extends string, const Parts extends RowParts<Choice>>(
   about: string,
   choices: readonly Choice[],
   parts: Parts = {} as Parts,
 ): Made<Choice, Parts> {
   const all = { placeholder: 'name', ...parts, choices };
-  return rowsOf<Choice>('choice', 'name')(`${about}: ${choices.join(', ')}`, all) as Made<
-    Choice,
-    Parts
-  >;
+  return rowsOf<Choice>('choice', 'name')(about, all) as Made<Choice, Parts>;
+}
+
+/** The rows of a table, listed under one heading. */
+export function inGroup<const Table extends OptionTable>(group: string, table: Table): Table {
+  const rows = Object.entries(table).map(([name, row]) => [name, { ...row, group }]);
+  return Object.fromEntries(rows) as Table;
 }
 
 /** 24 days; timers take at most 2^31 - 1 ms, which is slightly more. */

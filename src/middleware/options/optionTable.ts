@@ -8,6 +8,7 @@ import {
   choice,
   duration,
   flag,
+  inGroup,
   integer,
   type OptionTable,
   origins,
@@ -44,184 +45,141 @@ function defaultThreads(): number {
 
 /** The options by their names in `ServiceOptions`, in the order of the help text. */
 export const SERVICE_OPTIONS = {
-  dataDirectory: path('directory of the store, files and keys', {
-    setting: 'data',
-    placeholder: 'directory',
-    fallback: '.falconry',
-    group: 'Server',
-  }),
-  allowSharedDatabase: flag('use a store that others can read', {
-    setting: 'allowShared',
-    fallback: false,
-    group: 'Server',
-  }),
-  publicUrl: url('address that clients use, if not the one listened on', { group: 'Server' }),
-  trustProxy: flag('believe X-Forwarded-Proto, -Host and -For', {
-    fallback: false,
-    group: 'Server',
-  }),
-  cors: origins('origins whose pages may call the service, or * for all', {
-    fallbackText: 'none',
-    group: 'Server',
-  }),
-  ui: flag('serve the page at /v1/ui', { fallback: true, group: 'Server' }),
-
-  serviceName: text("the service's segment in paths", {
-    placeholder: 'name',
-    fallback: 'svc',
-    check: checkServiceName,
-    group: 'Service',
-  }),
-  signing: flag('signing endpoint, for testing', {
-    fallback: () => globalThis.process?.env.NODE_ENV !== 'production',
-    fallbackText: 'not if NODE_ENV is production',
-    group: 'Service',
-  }),
-  signingKeyFile: path('key file of the signing endpoint', {
-    placeholder: 'file',
-    fallbackText: 'created in --data',
-    group: 'Service',
-  }),
-  signingSet: choice('parameter set of the signing endpoint', SETS, {
-    fallback: 'falcon512',
-    group: 'Service',
-  }),
-  signingSalt: choice('salts of the signing endpoint', SALTS, {
-    fallback: 'random',
-    group: 'Service',
-  }),
-  workers: flag('work on tasks in this process', { fallback: true, group: 'Service' }),
-  threads: integer('worker threads', {
-    min: 1,
-    max: 256,
-    fallback: defaultThreads,
-    fallbackText: 'processors - 1, from 1 to 8',
-    group: 'Service',
-  }),
-  parallelTasks: integer('tasks at a time: one computes, the others are fetched', {
-    setting: 'tasks',
-    min: 1,
-    max: 64,
-    fallback: 2,
-    group: 'Service',
-  }),
-  housekeeping: flag('end tasks and delete files whose time is over', {
-    fallback: true,
-    group: 'Service',
-  }),
-  aggregateFormat: choice('format of aggregates', FORMATS, { fallback: 'auto', group: 'Service' }),
-  leaseMs: duration('silence after which a worker loses its task', {
-    setting: 'lease',
-    min: 200,
-    max: 600_000,
-    fallback: 10_000,
-    group: 'Service',
+  ...inGroup('Server', {
+    dataDirectory: path('directory of the store, the files and the signing key', {
+      setting: 'data',
+      placeholder: 'directory',
+      fallback: '.falconry',
+    }),
+    allowSharedDatabase: flag('start although other users can read the store', {
+      setting: 'allowShared',
+      fallback: false,
+    }),
+    publicUrl: url('address that clients use, if not the one listened on'),
+    trustProxy: flag('trust X-Forwarded-Proto, -Host and -For', { fallback: false }),
+    cors: origins('origins whose pages may call the service, or * for all', {
+      fallbackText: 'none',
+    }),
+    ui: flag('serve the page at /v1/ui', { fallback: true }),
   }),
 
-  maxSignatures: integer('most signatures in a batch', {
-    min: 1,
-    max: MAX_SIGNATURES,
-    fallback: DEFAULT_TASK_FILE_LIMITS.maxSignatures,
-    group: 'Limits',
+  ...inGroup('Service', {
+    serviceName: text("the service's segment in paths", {
+      placeholder: 'name',
+      fallback: 'svc',
+      check: checkServiceName,
+    }),
+    signing: flag('offer the signing endpoint, for testing', {
+      fallback: () => globalThis.process?.env.NODE_ENV !== 'production',
+      fallbackText: 'unless NODE_ENV is production',
+    }),
+    signingKeyFile: path('key file of the signing endpoint', {
+      placeholder: 'file',
+      fallbackText: 'created in --data',
+    }),
+    signingSet: choice('parameter set of the signing endpoint', SETS, { fallback: 'falcon512' }),
+    signingSalt: choice('salts of the signing endpoint', SALTS, { fallback: 'random' }),
+    workers: flag('work on tasks in this process', { fallback: true }),
+    threads: integer('worker threads', {
+      min: 1,
+      max: 256,
+      fallback: defaultThreads,
+      fallbackText: 'processors - 1, from 1 to 8',
+    }),
+    parallelTasks: integer('tasks at a time: one computes, the others are fetched', {
+      setting: 'tasks',
+      min: 1,
+      max: 64,
+      fallback: 2,
+    }),
+    housekeeping: flag('remove expired tasks and files', { setting: null, fallback: true }),
+    aggregateFormat: choice('format of aggregates', FORMATS, { fallback: 'auto' }),
+    leaseMs: duration('a worker that is silent for this long loses its task', {
+      setting: 'lease',
+      min: 200,
+      max: 600_000,
+      fallback: 10_000,
+    }),
   }),
-  maxDigestBytes: bytes('largest message', {
-    setting: 'maxDigest',
-    max: 16 * MIB,
-    fallback: DEFAULT_TASK_FILE_LIMITS.maxMessageBytes,
-    group: 'Limits',
-  }),
-  maxBodyBytes: bytes('largest task file or batch request', {
-    setting: 'maxBody',
-    min: 1024,
-    max: 1024 * MIB,
-    fallback: DEFAULT_TASK_FILE_LIMITS.maxFileBytes,
-    group: 'Limits',
-  }),
-  maxBufferedBytes: bytes('most request bodies in memory at once', {
-    setting: 'maxBuffered',
-    min: 2048,
-    max: 64 * 1024 * MIB,
-    fallback: 128 * MIB,
-    group: 'Limits',
-  }),
-  bodyIdleTimeoutMs: duration('longest pause of a sender in the middle of a body', {
-    setting: 'bodyIdleTimeout',
-    min: 10,
-    fallback: 30_000,
-    group: 'Limits',
-  }),
-  minBodyBytesPerSecond: bytes('lowest speed of a sender, per second; 0 for none', {
-    setting: 'minBodySpeed',
-    max: 1024 * MIB,
-    fallback: 16 * 1024,
-    group: 'Limits',
-  }),
-  uploadUrlTtlMs: duration('life of an upload URL, and of a task without its file', {
-    setting: 'uploadUrlTtl',
-    min: 1,
-    fallback: HOUR_MS,
-    group: 'Limits',
-  }),
-  resultUrlTtlMs: duration('life of a result URL', {
-    setting: 'resultUrlTtl',
-    min: 1,
-    fallback: HOUR_MS,
-    group: 'Limits',
-  }),
-  retentionMs: duration('how long finished tasks are kept; none: for ever', {
-    setting: 'retention',
-    max: Number.MAX_SAFE_INTEGER,
-    none: true,
-    fallback: 30 * DAY_MS,
-    group: 'Limits',
-  }),
-  minFreeBytes: bytes('free disk space that task files leave', {
-    setting: 'minFree',
-    fallbackText: '512MiB or 5 % of the disk',
-    group: 'Limits',
+
+  ...inGroup('Limits', {
+    maxSignatures: integer('most signatures in a batch', {
+      min: 1,
+      max: MAX_SIGNATURES,
+      fallback: DEFAULT_TASK_FILE_LIMITS.maxSignatures,
+    }),
+    maxDigestBytes: bytes('largest message', {
+      setting: 'maxDigest',
+      max: 16 * MIB,
+      fallback: DEFAULT_TASK_FILE_LIMITS.maxMessageBytes,
+    }),
+    maxBodyBytes: bytes('largest task file or batch request', {
+      setting: 'maxBody',
+      min: 1024,
+      max: 1024 * MIB,
+      fallback: DEFAULT_TASK_FILE_LIMITS.maxFileBytes,
+    }),
+    maxBufferedBytes: bytes('memory for request bodies, in total', {
+      setting: 'maxBuffered',
+      min: 2048,
+      max: 64 * 1024 * MIB,
+      fallback: 128 * MIB,
+    }),
+    bodyIdleTimeoutMs: duration('abort an upload after this long without data', {
+      setting: null,
+      min: 10,
+      fallback: 30_000,
+    }),
+    minBodyBytesPerSecond: bytes('slowest sender, per second; 0 for none', {
+      setting: null,
+      max: 1024 * MIB,
+      fallback: 16 * 1024,
+    }),
+    uploadUrlTtlMs: duration('lifetime of an upload URL, and of a task without its file', {
+      setting: null,
+      min: 1,
+      fallback: HOUR_MS,
+    }),
+    resultUrlTtlMs: duration('lifetime of a result URL', {
+      setting: null,
+      min: 1,
+      fallback: HOUR_MS,
+    }),
+    retentionMs: duration('how long finished tasks are kept; none: until they are deleted', {
+      setting: 'retention',
+      max: Number.MAX_SAFE_INTEGER,
+      none: true,
+      fallback: 30 * DAY_MS,
+    }),
+    minFreeBytes: bytes('free disk space below which task files are refused', {
+      setting: 'minFree',
+      fallbackText: '512MiB or 5 % of the disk',
+    }),
   }),
 } as const satisfies OptionTable;
 
 /** Limits of each client, and of each address, by their names in `ServiceOptions.limits`. */
-export const CLIENT_LIMITS = {
-  requestsPerSecond: integer('most requests per second of a client, in the long run', {
+export const CLIENT_LIMITS = inGroup('Limits', {
+  requestsPerSecond: integer('sustained requests per second of a client', {
     min: 1,
     max: 1e9,
     fallback: 500,
-    group: 'Limits',
   }),
-  burst: integer('most requests of a client at once, after a rest', {
-    min: 1,
-    max: 1e9,
-    fallback: 1000,
-    group: 'Limits',
-  }),
-  openTasks: integer('most unfinished tasks of a client', { fallback: 10_000, group: 'Limits' }),
-  storedBytes: bytes('most bytes of task files and results of a client', {
-    fallback: 4096 * MIB,
-    group: 'Limits',
-  }),
-  parallelUploads: integer('most uploads of a client at once', {
-    min: 1,
-    max: 1e6,
-    fallback: 8,
-    group: 'Limits',
-  }),
-  eventStreams: integer('most open event streams of a client', {
-    max: 1e6,
-    fallback: 32,
-    group: 'Limits',
-  }),
-  refusedPerSecond: integer('most requests per second without a valid key, per address', {
+  burst: integer('requests of a client in a burst', { min: 1, max: 1e9, fallback: 1000 }),
+  openTasks: integer('unfinished tasks of a client', { fallback: 10_000 }),
+  storedBytes: bytes('task files and results of a client', { fallback: 4096 * MIB }),
+  parallelUploads: integer('uploads of a client at a time', { min: 1, max: 1e6, fallback: 8 }),
+  eventStreams: integer('open event streams of a client', { max: 1e6, fallback: 32 }),
+  refusedPerSecond: integer('sustained requests per second without a valid key, per address', {
+    setting: null,
     min: 1,
     max: 1e9,
     fallback: 50,
-    group: 'Limits',
   }),
-  refusedBurst: integer('most such requests at once, after a rest', {
+  refusedBurst: integer('such requests in a burst', {
+    setting: null,
     min: 1,
     max: 1e9,
     fallback: 500,
-    group: 'Limits',
   }),
-} as const satisfies OptionTable;
+});

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { stripTypeScriptTypes } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
-import { type HttpServer, openHttpServer } from '../../../src/cli/httpServer.ts';
+import { type HttpServer, openHttpServer } from '../../../src/cli/operate/httpServer.ts';
 import type { FalconService } from '../../../src/middleware/index.ts';
 
 const root = new URL('../../../', import.meta.url);

@@ -1,7 +1,7 @@
 /** The client really run in Node, Deno, Bun and Chromium, against both servers. */
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { HttpServer } from '../../../src/cli/httpServer.ts';
+import type { HttpServer } from '../../../src/cli/operate/httpServer.ts';
 import { startService, type TestService } from '../../middleware/support.ts';
 import { findChromium, loadPage, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { openHttpServer } from '../../../src/cli/httpServer.ts';
+import { openHttpServer } from '../../../src/cli/operate/httpServer.ts';
 import { falconService, type ServiceOptions } from '../../../src/middleware/index.ts';
 import { PATIENCE_MS } from '../../support/chromium.ts';
 

@@ -1,0 +1,181 @@
+/** `falconry inspect`: says what is in a file, with sizes, and never a secret. */
+import { type AggregateInfo, inspectAggregate } from '../../aggregate/index.ts';
+import { falcon512, falcon1024 } from '../../falcon/index.ts';
+import { importPublicKey, importSecretKey } from '../../falcon/keys/index.ts';
+import { CodedError, isCodedError } from '../../shared/errors.ts';
+import { parseResultFile } from '../../wire/resultFile.ts';
+import { parseStatementFile, parseTaskFile } from '../../wire/taskFile.ts';
+import { type Command, EXIT, FILE_EXITS } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
+import { readInput } from '../lib/io.ts';
+import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { plural, printable } from '../lib/text.ts';
+import { keyContents, parseField } from './keyFile.ts';
+
+/** The `inspect` command. */
+export const command: Command = defineCommand({
+  name: 'inspect',
+  summary: 'say what is in a file: key, signature, task file, aggregate, result',
+  usage: ['<file>'],
+  about: [
+    'Identifies a key, a signature, a task file, a list of statements, an aggregate or a result file, ' +
+      'and prints its parameter set, form and sizes. Nothing is verified, and no secret is printed.',
+  ],
+  operands: { '<file>': '-: standard input' },
+  examples: ['falconry inspect key.json', 'falconry inspect out.json --json'],
+  exits: FILE_EXITS,
+  mostArguments: 1,
+  execute,
+});
+
+/** `kind` and what belongs to it; sizes in bytes. */
+type Facts = { readonly kind: string } & Readonly<Record<string, unknown>>;
+
+async function execute({ io, positionals, report }: Invocation): Promise<number> {
+  const [path = '-'] = positionals;
+  const file = await readInput(path, io);
+  const facts = identify(file);
+  const { kind, ...rest } = facts;
+  const lines = Object.entries(rest).map(([name, value]) => [name.replaceAll('_', ' '), value]);
+  const width = Math.max(...lines.map(([name]) => String(name).length));
+  const shown = lines.map(
+    ([name, value]) => `  ${String(name).padEnd(width)}  ${valueText(value)}\n`,
+  );
+  report(
+    { ok: true, file_bytes: file.length, ...facts },
+    `${kind}, ${plural(file.length, 'byte')}\n${shown.join('')}`,
+  );
+  return EXIT.ok;
+}
+
+const valueText = (value: unknown): string =>
+  printable(Array.isArray(value) ? value.join(', ') : String(value));
+
+/** @throws CodedError `BAD_KEY_FILE` if it is none of what falconry reads or writes */
+function identify(file: Uint8Array): Facts {
+  const start = new TextDecoder().decode(file.subarray(0, 64)).trimStart();
+  if (start.startsWith('[')) return listFacts(file);
+  if (/"aggregate"\s*:/.test(start.startsWith('{') ? new TextDecoder().decode(file) : '')) {
+    return resultFacts(file);
+  }
+  const found =
+    aggregateFacts(file) ?? secretKeyFacts(file) ?? publicKeyFacts(file) ?? signatureFacts(file);
+  if (found !== null) return found;
+  throw new CodedError('BAD_KEY_FILE', {
+    message: 'the file is no key, signature, task file, aggregate or result file',
+  });
+}
+
+function listFacts(file: Uint8Array): Facts {
+  const statements = parseStatementFile(file, FILE_LIMITS);
+  const size = (items: readonly object[], name: string) =>
+    items.reduce((sum, item) => sum + (item as Record<string, Uint8Array>)[name]!.length, 0);
+  const facts = {
+    count: statements.length,
+    digest_bytes: size(statements, 'message'),
+    public_key_bytes: size(statements, 'publicKey'),
+  };
+  if (!new TextDecoder().decode(file).includes('"signature"')) {
+    return { kind: 'statements', ...facts };
+  }
+  const items = parseTaskFile(file, FILE_LIMITS);
+  return { kind: 'task file', ...facts, signature_bytes: size(items, 'signature') };
+}
+
+function resultFacts(file: Uint8Array): Facts {
+  const result = parseResultFile(file);
+  const { processId, aggregate } = result;
+  return { kind: 'result file', process_id: processId, ...infoFacts(inspectAggregate(aggregate)) };
+}
+
+/** Null if it is none; a damaged one is an error. */
+function aggregateFacts(file: Uint8Array): Facts | null {
+  try {
+    const info = inspectAggregate(file);
+    return { kind: `aggregate (${info.format})`, ...infoFacts(info) };
+  } catch (error) {
+    if (isCodedError(error) && error.cause === 'magic') return null;
+    throw error;
+  }
+}
+
+const infoFacts = ({ format, version, count, profile, parameterSets, sizes }: AggregateInfo) => ({
+  format,
+  version,
+  count,
+  profile,
+  parameter_sets: parameterSets,
+  aggregate_bytes: sizes.total,
+  header_bytes: sizes.header,
+  salt_bytes: sizes.salts,
+  body_bytes: sizes.body,
+});
+
+/** What `read` makes of the file; null if it is something else. */
+function attempt<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (isCodedError(error) && ['BAD_KEY', 'BAD_KEY_FILE'].includes(error.code)) return null;
+    throw error;
+  }
+}
+
+const DASH = 0x2d;
+const OPEN_BRACE = 0x7b;
+
+/** The form of a key file, by its name on the command line. */
+function formOf(file: Uint8Array, contents: Uint8Array, form: string): string {
+  if (contents !== file) return file[0] === OPEN_BRACE ? 'json' : 'hex';
+  return form === 'pkcs8' || form === 'spki' ? 'der' : form;
+}
+
+function secretKeyFacts(file: Uint8Array): Facts | null {
+  try {
+    const input = attempt(() => keyContents(file, 'secret_key'));
+    const found = input && attempt(() => importSecretKey(input));
+    if (!input || !found) return null;
+    const form = formOf(file, input, found.form);
+    const { parameterSet: parameter_set, key } = found;
+    const key_bytes = key.length;
+    key.fill(0);
+    return { kind: 'secret key', parameter_set, form, key_bytes, encrypted: false };
+  } catch (error) {
+    if (!isCodedError(error) || error.code !== 'PASSPHRASE_NEEDED') throw error;
+    const form = file[0] === DASH ? 'pem' : 'der';
+    return { kind: 'secret key', form, encrypted: true };
+  }
+}
+
+function publicKeyFacts(file: Uint8Array): Facts | null {
+  const input = attempt(() => keyContents(file, 'public_key'));
+  const found = input && attempt(() => importPublicKey(input));
+  if (!input || !found) return null;
+  const form = formOf(file, input, found.form);
+  const { parameterSet: parameter_set, key } = found;
+  return { kind: 'public key', parameter_set, form, key_bytes: key.length };
+}
+
+/** The bit of the header of deterministic signatures. */
+const DETERMINISTIC = 0x80;
+const COMPRESSED = 0x30;
+const CONSTANT_TIME = 0x50;
+
+/** By header and length (Falcon, 3.11.3). */
+function signatureFacts(file: Uint8Array): Facts | null {
+  const bytes = attempt(() => parseField(file, 'signature', 'the file'));
+  const header = bytes?.[0] ?? 0;
+  const falcon = { 9: falcon512, 10: falcon1024 }[header & 0x0f];
+  if (bytes === null || falcon === undefined) return null;
+  const deterministic = (header & DETERMINISTIC) !== 0;
+  const { signature, signaturePadded, signatureConstantTime } = falcon.lengths;
+  const isPadded = !deterministic && bytes.length === signaturePadded;
+  const formats: Record<number, [format: string, longest: number]> = {
+    [COMPRESSED]: [isPadded ? 'padded' : 'compressed', signature],
+    [CONSTANT_TIME]: ['constantTime', signatureConstantTime],
+  };
+  const [format, longest] = formats[header & 0x70] ?? ['', 0];
+  if (bytes.length > longest) return null;
+  const facts = { parameter_set: falcon.name, format, deterministic };
+  return { kind: 'signature', ...facts, signature_bytes: bytes.length };
+}

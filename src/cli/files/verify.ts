@@ -1,0 +1,113 @@
+/** `falconry verify`: verifies one signature, or every signature in a task file. */
+import { findInvalid } from '../../aggregate/index.ts';
+import { toOrdinary } from '../../falcon/deterministic.ts';
+import type { SignatureFormat } from '../../falcon/index.ts';
+import type { InvalidItem } from '../../shared/errors.ts';
+import { parseTaskFile } from '../../wire/taskFile.ts';
+import type { TaskItem } from '../../wire/triple.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { defineCommand, describeInvalid, type Invocation } from '../lib/define.ts';
+import { readInput, refuseTwiceStdin, streamInput } from '../lib/io.ts';
+import type { Progress } from '../lib/progress.ts';
+import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { plural } from '../lib/text.ts';
+import { falconOf, parseField, readPublicKey, SIGNATURE_FORMATS } from './keyFile.ts';
+
+/** The `verify` command. */
+export const command: Command = defineCommand({
+  name: 'verify',
+  summary: 'verify a signature, or every signature in a task file',
+  usage: ['<task file>', '--key <file> --signature <file> <message>'],
+  about: [
+    'Verifies every signature in a task file, as written by falconry sign, and lists the invalid ' +
+      'ones with the reasons. With --key and --signature, verifies one signature of one message of ' +
+      'any length.',
+  ],
+  operands: { '<task file>, <message>': '-: standard input' },
+  options: [
+    {
+      name: 'key',
+      value: 'file',
+      about: 'public key in any form: JSON, hex, PEM, DER, JWK or raw',
+    },
+    { name: 'signature', value: 'file', about: 'signature, in hex with 0x or bare' },
+    { name: 'format', value: SIGNATURE_FORMATS, about: 'with --key: accept only this format' },
+  ],
+  examples: [
+    'falconry verify task.json',
+    'falconry verify --key public.json --signature hello.sig hello.txt',
+  ],
+  exits: FILE_EXITS,
+  execute,
+});
+
+async function execute(invocation: Invocation): Promise<number> {
+  const { positionals, report, option } = invocation;
+  const [path] = positionals;
+  if (path === undefined || positionals.length > 1) {
+    throw new UsageError('expected one task file, or one message');
+  }
+  const isOne = option('key') !== undefined || option('signature') !== undefined;
+  if (!isOne && option('format') !== undefined) throw new UsageError('--format needs --key');
+  const { count, invalid } = await (isOne ? verifyOne : verifyFile)(path, invocation);
+  if (invalid.length === 0) {
+    report({ ok: true, count }, `valid: ${plural(count, 'signature')}\n`);
+    return EXIT.ok;
+  }
+  report(
+    { ok: false, code: 'INVALID_SIGNATURES', count, invalid },
+    `invalid: ${invalid.length} of ${count}\n${describeInvalid(invalid)}`,
+  );
+  return EXIT.invalid;
+}
+
+/** A few milliseconds of work between two updates of the progress bar. */
+const CHUNK = 256;
+
+function findAll(items: readonly TaskItem[], progress: Progress): InvalidItem[] {
+  const invalid: InvalidItem[] = [];
+  for (let from = 0; from < items.length; from += CHUNK) {
+    progress.update({ phase: 'verifying', done: from, total: items.length });
+    const found = findInvalid(items.slice(from, from + CHUNK));
+    invalid.push(...found.map((item) => ({ ...item, index: from + item.index })));
+  }
+  return invalid;
+}
+
+interface Verdicts {
+  readonly count: number;
+  readonly invalid: readonly InvalidItem[];
+}
+
+/** Every signature of a task file. */
+async function verifyFile(path: string, { io, progress }: Invocation): Promise<Verdicts> {
+  const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
+  return { count: items.length, invalid: findAll(items, progress) };
+}
+
+/** One signature of a message that is read in pieces. */
+async function verifyOne(path: string, { io, option }: Invocation): Promise<Verdicts> {
+  const keyPath = option('key');
+  const signaturePath = option('signature');
+  if (keyPath === undefined || signaturePath === undefined) {
+    throw new UsageError('--key and --signature must be given together');
+  }
+  refuseTwiceStdin([keyPath, signaturePath, path]);
+  const format = option('format') as SignatureFormat | undefined;
+  const options = format === undefined ? {} : { format };
+  const { key: publicKey, parameterSet } = readPublicKey(await readInput(keyPath, io));
+  const file = await readInput(signaturePath, io);
+  const falcon = falconOf(parameterSet);
+  const signature = toOrdinary(parseField(file, 'signature', 'the signature file'));
+  const message = streamInput(path, io);
+  if (await falcon.verifyStream(signature, message, publicKey, options)) {
+    return { count: 1, invalid: [] };
+  }
+  // The reason is that of any message, unless key and signature are well-formed.
+  const item = { publicKey, signature, message: new Uint8Array(0) };
+  const [{ reason } = { reason: 'signatureMismatch' as const }] = falcon.verifyBatch(
+    [item],
+    options,
+  );
+  return { count: 1, invalid: [{ index: 0, reason }] };
+}

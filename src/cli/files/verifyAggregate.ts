@@ -1,0 +1,104 @@
+/** `falconry verify-aggregate`: verifies an aggregate for a list of digests and keys. */
+import {
+  extractSignatures,
+  inspectAggregate,
+  type VerifyAggregateOptions,
+  verifyAggregateAsync,
+} from '../../aggregate/index.ts';
+import { refusalOf } from '../../wire/refusal.ts';
+import { parseResultFile, verifyResultFileWith } from '../../wire/resultFile.ts';
+import { parseStatementFile } from '../../wire/taskFile.ts';
+import { formatTaskFile, type Statement } from '../../wire/triple.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
+import { readInput, refuseTwiceStdin, writeOutput } from '../lib/io.ts';
+import { FILE_LIMITS, readThreads, THREADS } from '../lib/taskFiles.ts';
+import { plural } from '../lib/text.ts';
+
+/** The `verify-aggregate` command. */
+export const command: Command = defineCommand({
+  name: 'verify-aggregate',
+  summary: 'verify an aggregate for a list of digests and public keys',
+  usage: ['<aggregate> <statements> [--extract <file>]'],
+  about: [
+    'Verifies an aggregate for an ordered list of digests and public keys. The list must come from ' +
+      'you, not from whoever made the aggregate. An aggregate in another version of its format, or ' +
+      'a proof made with another parameter table, is invalid; the report says so.',
+  ],
+  operands: {
+    '<aggregate>': 'result file, or bare aggregate; -: standard input',
+    '<statements>':
+      'JSON array of {"digest", "public_key"}, in hex with 0x, or a task file, whose signatures ' +
+      'are ignored; -: standard input',
+  },
+  options: [
+    {
+      name: 'extract',
+      value: 'file',
+      about: 'write a task file with the original signatures, which only a bundle contains',
+    },
+    THREADS,
+  ],
+  examples: [
+    'falconry verify-aggregate out.json task.json',
+    'falconry verify-aggregate out.json statements.json --extract task.json',
+  ],
+  exits: FILE_EXITS,
+  writesToStdout: ({ option }) => option('extract') === '-',
+  execute,
+});
+
+async function execute({ io, positionals, option, report, progress }: Invocation): Promise<number> {
+  const [aggregatePath, statementsPath] = positionals;
+  if (aggregatePath === undefined || statementsPath === undefined || positionals.length > 2) {
+    throw new UsageError('expected a result file and a task file');
+  }
+  refuseTwiceStdin(positionals);
+  const threads = readThreads(option('threads'));
+  const file = await readInput(aggregatePath, io);
+  const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
+  progress.update({ phase: 'verifying', done: 0 });
+  const { aggregate, isValid } = await judge(file, statements, {
+    threads,
+    onProgress: ({ done, total }) => progress.update({ phase: 'verifying', done, total }),
+  });
+  if (!isValid) {
+    const reason = refusalOf(aggregate);
+    report(
+      { ok: false, code: 'BAD_AGGREGATE', count: statements.length, ...(reason && { reason }) },
+      reason === undefined
+        ? `invalid: not an aggregate of signatures for ${statements.length === 1 ? 'this statement' : `these ${statements.length} statements`}\n`
+        : `invalid: ${reason}\n`,
+    );
+    return EXIT.invalid;
+  }
+  const extract = option('extract');
+  if (extract !== undefined) {
+    const signatures = extractSignatures(aggregate, statements);
+    const items = statements.map((s, i) => ({ ...s, signature: signatures[i]! }));
+    await writeOutput(extract, formatTaskFile(items), io);
+  }
+  const count = statements.length;
+  const { format, sizes } = inspectAggregate(aggregate);
+  report(
+    { ok: true, count, format, aggregate_bytes: aggregate.length, sizes },
+    `valid: ${plural(count, 'signature')} ${format === 'proof' ? 'proved' : 'bundled'} in ` +
+      `${sizes.total} bytes (including ${sizes.salts} bytes of salts)\n`,
+  );
+  return EXIT.ok;
+}
+
+/** The aggregate, and whether it is valid. A bare one is told by its first byte: not `{`. */
+async function judge(
+  file: Uint8Array,
+  statements: readonly Statement[],
+  options: VerifyAggregateOptions,
+): Promise<{ aggregate: Uint8Array; isValid: boolean }> {
+  const verify = (aggregate: Uint8Array, about: readonly Statement[]) =>
+    verifyAggregateAsync(aggregate, about, options);
+  const isJson = /^\s*\{/.test(new TextDecoder().decode(file.subarray(0, 64)));
+  if (!isJson) return { aggregate: file, isValid: await verify(file, statements) };
+  const result = parseResultFile(file);
+  const isValid = await verifyResultFileWith(verify, result, statements);
+  return { aggregate: result.aggregate, isValid };
+}

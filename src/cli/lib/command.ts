@@ -1,0 +1,130 @@
+/** The shape of the sub-commands of `falconry`: streams, options as data, exit codes, errors. */
+
+/** An output of a command. */
+export interface Output {
+  write(text: string | Uint8Array): unknown;
+  readonly isTTY?: boolean;
+  /** Width of the terminal. */
+  readonly columns?: number;
+}
+
+/** The streams of a command; tests pass their own. */
+export interface Io {
+  readonly stdin: AsyncIterable<Uint8Array>;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** An option. Help texts, docs/cli.md, completion and the parser are made from it. */
+export interface Option {
+  readonly name: string;
+  readonly short?: string;
+  /**
+   * The placeholder of its value, or the words of which it is one; absent for a flag. Completion
+   * offers paths for `file` and `directory`.
+   */
+  readonly value?: string | readonly string[];
+  readonly about: string;
+  /** The value, if the option is absent. */
+  readonly fallback?: string;
+  /** The verbs that accept it; absent: all of them. */
+  readonly verbs?: readonly string[];
+  /** Flags only: `optional` can be turned off (`--[no-]ui`), `on` is on (`--no-wait`). */
+  readonly negatable?: 'optional' | 'on';
+  /** Whether the service checks the words, not the command line. */
+  readonly isUnchecked?: true;
+  /** Whether it is a setting (settings.ts), with checks of its own. */
+  readonly isSetting?: true;
+  /** Whether it is left out of the help text. */
+  readonly isHidden?: true;
+  /** The heading under which a setting is listed. */
+  readonly group?: string;
+}
+
+/** `--out` and `-o`: where the command's own output goes. */
+export const OUT = { name: 'out', short: 'o', value: 'file' } as const;
+
+/** What a sub-command is, as data. */
+export interface CommandFacts {
+  readonly name: string;
+  /** One line for the list of commands. */
+  readonly summary: string;
+  /** What may follow the name, one form each. */
+  readonly usage: readonly string[];
+  /** The description: paragraphs of one line each. */
+  readonly about: readonly string[];
+  /** The words of which one may be the first argument, with what they do. */
+  readonly verbs?: Readonly<Record<string, string>>;
+  /** Other arguments. */
+  readonly operands?: Readonly<Record<string, string>>;
+  /** All its options. */
+  readonly options: readonly Option[];
+  /** Commands that work as they stand, where their files are: a test runs each. */
+  readonly examples: readonly string[];
+  /** Those that do not, or do only with the reader's own names. */
+  readonly more?: readonly string[];
+  /** The exit codes, besides those of every command. */
+  readonly exits: readonly ExitName[];
+}
+
+/** A sub-command; `run` returns the exit code. */
+export interface Command extends CommandFacts {
+  run(args: readonly string[], io: Io): Promise<number>;
+}
+
+/** The exit codes of all commands. */
+export const EXIT = Object.freeze({
+  ok: 0,
+  invalid: 1,
+  usage: 2,
+  io: 3,
+  service: 4,
+  internal: 70,
+  interrupted: 130,
+});
+
+export type ExitName = keyof typeof EXIT;
+
+/** Those of commands that only work on files. */
+export const FILE_EXITS: readonly ExitName[] = ['invalid', 'usage', 'io'];
+
+/** The same for people. */
+export const EXIT_MEANINGS: Readonly<Record<ExitName, string>> = Object.freeze({
+  ok: 'success, or valid',
+  invalid: 'an invalid signature, aggregate or file; a failed task or check',
+  usage: 'wrong arguments or configuration',
+  io: 'a file, port or store could not be opened, read or written',
+  service: 'the service refused the request or could not be reached',
+  internal: 'a bug in falconry',
+  interrupted: 'interrupted by Ctrl-C (128 + signal number)',
+});
+
+/** A mistake in the arguments or the configuration: shown with a hint to `--help`, exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A file, stream, port or store that could not be opened, read or written: exit code 3. */
+export class IoFailure extends Error {
+  override readonly name = 'IoFailure';
+}
+
+/** The service refused, or could not be reached: exit code 4. */
+export class ServiceFailure extends Error {
+  override readonly name = 'ServiceFailure';
+  /** The problem's own code, or `UNREACHABLE`. */
+  readonly code: string;
+  /** More for `--json`: status, problem document. */
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor(
+    code: string,
+    message: string,
+    details: { readonly facts?: Readonly<Record<string, unknown>>; readonly cause?: unknown } = {},
+  ) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.code = code;
+    this.facts = details.facts ?? {};
+  }
+}

@@ -1,0 +1,249 @@
+/**
+ * Reads settings: option, then environment, then configuration file, then default.
+ *
+ * The file is `falconry.json` in the working directory, if there is one, or what `--config` or
+ * `FALCONRY_CONFIG` names. It may hold settings of every command; each command reads its own. All
+ * faults are reported, not only the first.
+ */
+import { readFile, stat } from 'node:fs/promises';
+import { fallbackOf, type OptionRow } from '../../middleware/options/optionRows.ts';
+import { UsageError } from './command.ts';
+import { ALL_SETTINGS, envOf, optionOf, type SettingName, type SettingValue } from './settings.ts';
+import { readSetting } from './settingText.ts';
+import { hint } from './suggest.ts';
+
+/** The origin of a value. */
+export interface Origin {
+  readonly source: 'option' | 'environment' | 'file' | 'default';
+  /** `--port`, `FALCONRY_PORT`, `falconry.json`; empty for a default. */
+  readonly at: string;
+  /** The file that a secret was read from. */
+  readonly secretFile?: string;
+}
+
+/** The settings of a command, read and checked. */
+export interface Config<N extends SettingName = SettingName> {
+  readonly values: { readonly [Name in N]: SettingValue<Name> };
+  readonly origins: { readonly [Name in N]: Origin };
+  /** The configuration file that was read, or null. */
+  readonly file: string | null;
+  /** Problems that do not prevent a start: misspelt names in the environment. */
+  readonly warnings: readonly string[];
+}
+
+/** A config with its faults: a faulty value is replaced by the default. */
+export interface ConfigReading<N extends SettingName> extends Config<N> {
+  readonly faults: readonly ConfigFault[];
+}
+
+export interface ConfigFault {
+  /** The setting, or the unknown name. */
+  readonly name: string;
+  readonly message: string;
+}
+
+export interface ConfigSource {
+  /**
+   * Values of options by their name on the command line (`public-url`), as parseArgs gives them.
+   */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+const CONFIG_FILE = 'falconry.json';
+/** Environment variables that are not settings. */
+const OTHER_ENV: readonly string[] = [
+  'FALCONRY_CONFIG',
+  'FALCONRY_DEBUG',
+  'FALCONRY_PASSPHRASE',
+  'FALCONRY_NEW_PASSPHRASE',
+];
+const MAX_FILE_BYTES = 1024 * 1024;
+
+/** @throws UsageError that names every fault */
+export async function readConfig<const N extends SettingName>(
+  names: readonly N[],
+  source: ConfigSource,
+): Promise<Config<N>> {
+  const { faults, ...config } = await examineConfig(names, source);
+  if (faults.length > 0) throw new UsageError(faults.map(({ message }) => message).join('\n'));
+  return config;
+}
+
+/** Like {@link readConfig}, with the faults as data. */
+export async function examineConfig<const N extends SettingName>(
+  names: readonly N[],
+  { options, env }: ConfigSource,
+): Promise<ConfigReading<N>> {
+  const faults: ConfigFault[] = [];
+  const file = await readConfigFile(options.config as string | undefined, env, faults);
+  const values: Record<string, unknown> = {};
+  const origins: Record<string, Origin> = {};
+  for (const name of names) {
+    const row = ALL_SETTINGS[name]!;
+    const given = fromOption(name, row, options) ?? fromEnv(name, row, env) ?? fromFile(name, file);
+    const read = given && (await accept(name, row, given, faults));
+    values[name] = read ? read.value : fallbackOf(row);
+    origins[name] = read?.origin ?? { source: 'default', at: '' };
+  }
+  return {
+    values: values as Config<N>['values'],
+    origins: origins as Config<N>['origins'],
+    file: file?.path ?? null,
+    warnings: misspeltEnv(env),
+    faults,
+  };
+}
+
+interface Given {
+  readonly value: unknown;
+  readonly origin: Origin;
+  /** Whether the value is the path of a file that holds the secret. */
+  readonly inFile?: boolean;
+}
+
+function fromOption(
+  name: string,
+  { type, inline }: OptionRow,
+  options: ConfigSource['options'],
+): Given | undefined {
+  const found = (option: string, inFile: boolean): Given | undefined => {
+    const value = options[option];
+    if (value === undefined) return undefined;
+    return { value, origin: { source: 'option', at: `--${option}` }, inFile };
+  };
+  return (
+    (type === 'secret' ? found(`${optionOf(name)}-file`, true) : undefined) ??
+    (type !== 'secret' || inline ? found(optionOf(name), false) : undefined)
+  );
+}
+
+function fromEnv(
+  name: string,
+  { type, alsoEnv }: OptionRow,
+  env: ConfigSource['env'],
+): Given | undefined {
+  const own = envOf(name);
+  const found = (at: string, inFile = false): Given | undefined => {
+    const value = env[at];
+    // An empty variable counts as absent: `FALCONRY_PORT= falconry serve`.
+    if (value === undefined || value === '') return undefined;
+    return { value, origin: { source: 'environment', at }, inFile };
+  };
+  return (
+    found(own) ??
+    (type === 'secret' ? found(`${own}_FILE`, true) : undefined) ??
+    (alsoEnv === undefined ? undefined : found(alsoEnv))
+  );
+}
+
+interface ConfigFile {
+  readonly path: string;
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+function fromFile(name: string, file: ConfigFile | null): Given | undefined {
+  if (file === null) return undefined;
+  const origin: Origin = { source: 'file', at: file.path };
+  if (file.values[name] !== undefined) return { value: file.values[name], origin };
+  const secretFile = file.values[`${name}File`];
+  return secretFile === undefined ? undefined : { value: secretFile, origin, inFile: true };
+}
+
+/** The value as the row has it; or adds a fault, as if no value had been given. */
+async function accept(
+  name: string,
+  row: OptionRow,
+  given: Given,
+  faults: ConfigFault[],
+): Promise<{ value: unknown; origin: Origin } | undefined> {
+  const { value, origin } = given;
+  const fault = (message: string) => {
+    const where = origin.source === 'file' ? `${origin.at}: "${name}"` : origin.at;
+    faults.push({ name, message: `${where} ${message}` });
+    return undefined;
+  };
+  if (given.inFile) {
+    if (typeof value !== 'string') return fault('must be the path of a file');
+    const content = await readFile(value, 'utf8').catch(() => null);
+    if (content === null) return fault(`names a file that cannot be read: ${value}`);
+    const judged = readSetting(row, content.trim());
+    if (judged.wrong) return fault(`names a file that holds no secret: ${value}`);
+    return { value: judged.value, origin: { ...origin, secretFile: value } };
+  }
+  const exposed = origin.source === 'option' ? row.inline?.(String(value)) : null;
+  if (typeof exposed === 'string') return fault(exposed);
+  const judged = readSetting(row, value);
+  if (judged.wrong === undefined) return { value: judged.value, origin };
+  const hidden = row.type === 'secret' || (row.type === 'url' && /@/.test(String(value)));
+  return fault(hidden ? judged.message : `${judged.message}, not ${JSON.stringify(value)}`);
+}
+
+/** All names that a configuration file may contain. */
+export function fileNames(): string[] {
+  return Object.entries(ALL_SETTINGS).flatMap(([name, { type }]) =>
+    type === 'secret' ? [name, `${name}File`] : [name],
+  );
+}
+
+async function readConfigFile(
+  option: string | undefined,
+  env: ConfigSource['env'],
+  faults: ConfigFault[],
+): Promise<ConfigFile | null> {
+  const asked = option ?? (env.FALCONRY_CONFIG || undefined);
+  const path = asked ?? CONFIG_FILE;
+  const fault = (message: string) => {
+    faults.push({ name: 'config', message: `${path} ${message}` });
+    return null;
+  };
+  let text: string;
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_FILE_BYTES) return fault('is too large for a configuration file');
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException;
+    // A folder that may not be entered, as that of another user after sudo, holds nothing for us.
+    const isAbsent = code === 'ENOENT' || (code === 'EACCES' && syscall === 'stat');
+    if (asked === undefined && isAbsent) return null;
+    return fault(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
+  }
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (error) {
+    return fault(`is not valid JSON: ${(error as Error).message}`);
+  }
+  return { path, values: checkNames(path, json, faults) };
+}
+
+/** Reports unknown names, each with the nearest known one; what is known goes on to be judged. */
+function checkNames(path: string, json: unknown, faults: ConfigFault[]): Record<string, unknown> {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
+    faults.push({ name: 'config', message: `${path} must hold one JSON object` });
+    return {};
+  }
+  const known = fileNames();
+  const values: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(json)) {
+    if (known.includes(name)) values[name] = value;
+    else if (name !== '$schema') {
+      const message = `${path}: "${name}" is not a setting${hint(name, known, (n) => `"${n}"`)}`;
+      faults.push({ name, message });
+    }
+  }
+  return values;
+}
+
+/** `FALCONRY_THRAEDS is not a setting; did you mean FALCONRY_THREADS?` */
+function misspeltEnv(env: ConfigSource['env']): string[] {
+  const known = new Set(OTHER_ENV);
+  for (const [name, { type }] of Object.entries(ALL_SETTINGS)) {
+    known.add(envOf(name));
+    if (type === 'secret') known.add(`${envOf(name)}_FILE`);
+  }
+  return Object.keys(env)
+    .filter((name) => name.startsWith('FALCONRY_') && !known.has(name))
+    .map((name) => `${name} is not a setting${hint(name, known)}`);
+}

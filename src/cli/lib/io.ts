@@ -1,0 +1,224 @@
+/** Files and standard streams: inputs whole or in pieces, outputs whole or absent. */
+import { createReadStream, unlinkSync } from 'node:fs';
+import { link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { type Io, IoFailure, type Option, UsageError } from './command.ts';
+
+/** More than any sensible batch needs, less than the longest string of the engine. */
+export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
+
+/** Long enough that reading costs little, short enough for many at once. */
+const PIECE_BYTES = 256 * 1024;
+
+/**
+ * Bytes of a file, or of standard input for `-`.
+ *
+ * @throws IoFailure when it cannot be read or holds more than 256 MiB
+ */
+export async function readInput(path: string, io: Io): Promise<Uint8Array> {
+  const tooLong = () => new IoFailure(`${path} is larger than ${MAX_INPUT_BYTES} bytes`);
+  if (path !== '-') {
+    try {
+      const { size } = await stat(path);
+      if (size > MAX_INPUT_BYTES) throw tooLong();
+      return await readFile(path);
+    } catch (error) {
+      throw asIoFailure(`cannot read ${path}`, error);
+    }
+  }
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  try {
+    for await (const part of io.stdin) {
+      length += part.length;
+      if (length > MAX_INPUT_BYTES) throw tooLong();
+      parts.push(part);
+    }
+  } catch (error) {
+    throw asIoFailure('cannot read standard input', error);
+  }
+  return Buffer.concat(parts, length);
+}
+
+/**
+ * The same in pieces, of any length.
+ *
+ * @throws IoFailure when it cannot be read
+ */
+export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Array, void> {
+  const what = path === '-' ? 'standard input' : path;
+  try {
+    yield* path === '-' ? io.stdin : createReadStream(path, { highWaterMark: PIECE_BYTES });
+  } catch (error) {
+    throw asIoFailure(`cannot read ${what}`, error);
+  }
+}
+
+/**
+ * Writes to a file, or to standard output if the path is absent or `-`. A file is never half
+ * written: a temporary file beside it is moved into place once it is complete.
+ *
+ * @param secret the file is readable only by its owner; `create`: it never replaces another
+ * @throws IoFailure when it cannot be written
+ */
+export async function writeOutput(
+  path: string | undefined,
+  data: string | Uint8Array,
+  io: Io,
+  secret: 'create' | 'replace' | false = false,
+): Promise<void> {
+  if (isStdout(path)) {
+    if (typeof data !== 'string') refuseBinary(path, io);
+    io.stdout.write(data);
+    return;
+  }
+  try {
+    if (await isSpecial(path)) await writeThrough(path, data);
+    else await writeAside(secret === 'create' ? path : await target(path), data, secret);
+  } catch (error) {
+    throw asIoFailure(`cannot write ${path}`, error);
+  }
+}
+
+/** Devices and pipes (`/dev/null`, `>(gzip)`) are written to, never replaced by a file. */
+async function isSpecial(path: string): Promise<boolean> {
+  try {
+    const found = await stat(path);
+    if (found.isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
+    return !found.isFile();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** The target of a link, so that the link remains. */
+async function target(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    return path;
+  }
+}
+
+async function writeThrough(path: string, data: string | Uint8Array): Promise<void> {
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(data);
+  } finally {
+    await file.close();
+  }
+}
+
+async function writeAside(
+  path: string,
+  data: string | Uint8Array,
+  secret: 'create' | 'replace' | false,
+): Promise<void> {
+  const aside = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
+  const release = whenStopped(() => unlinkSync(aside));
+  try {
+    const file = await open(aside, 'wx', secret ? 0o600 : await modeOf(path));
+    try {
+      await file.writeFile(data);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (secret === 'create') await link(aside, path);
+    else await rename(aside, path);
+  } finally {
+    release();
+    await unlink(aside).catch(() => {});
+  }
+}
+
+/** The mode of the file that is about to be replaced, or that of a new file. */
+async function modeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).mode & 0o777;
+  } catch {
+    return 0o666;
+  }
+}
+
+/**
+ * Calls `undo` if a signal ends the process in the meantime; the signal still ends it.
+ *
+ * @returns a function that stops listening
+ */
+export function whenStopped(undo: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const release = () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    release();
+    try {
+      undo();
+    } catch {
+      // Not there yet, or gone already.
+    }
+    process.kill(process.pid, signal);
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return release;
+}
+
+/** Whether an output option means standard output. */
+export function isStdout(path: string | undefined): path is undefined | '-' {
+  return path === undefined || path === '-';
+}
+
+/** @throws UsageError if raw bytes would be written to a terminal */
+export function refuseBinary(path: string | undefined, { stdout }: Pick<Io, 'stdout'>): void {
+  if (!isStdout(path) || stdout.isTTY !== true) return;
+  throw new UsageError('raw bytes would be written to this terminal: give a file, or use a pipe');
+}
+
+/** The option of every command that can print a secret. */
+export const SHOW: Option = {
+  name: 'show',
+  about: 'print the secret even if standard output is a terminal',
+};
+
+/**
+ * Terminal output stays in the scrollback, where others may read it. To be called before the secret
+ * is made.
+ *
+ * @param what the secret: `the secret key`
+ * @param instead the advice: `give a file with -o`
+ * @throws UsageError if standard output is a terminal and `--show` is not given
+ */
+export function refuseOnTerminal(
+  { io, flag }: { readonly io: Pick<Io, 'stdout'>; flag(name: string): boolean },
+  what: string,
+  instead: string,
+): void {
+  if (io.stdout.isTTY !== true || flag('show')) return;
+  throw new UsageError(`${what} would be shown on this terminal: ${instead}, or --show`);
+}
+
+/** Standard input can be read once. */
+export function refuseTwiceStdin(paths: readonly (string | undefined)[]): void {
+  if (paths.filter((path) => path === '-').length > 1) {
+    throw new UsageError('standard input (-) can be given only once');
+  }
+}
+
+const CAUSES: Readonly<Record<string, string>> = Object.freeze({
+  ENOENT: 'no such file or directory',
+  EACCES: 'permission denied',
+  EISDIR: 'it is a directory',
+  EEXIST: 'it already exists',
+  ENOSPC: 'no space left on the disk',
+  EROFS: 'the file system is read-only',
+  ENOTDIR: 'part of the path is not a directory',
+});
+
+/** A failed system call, in words. */
+export function asIoFailure(what: string, error: unknown): IoFailure {
+  if (error instanceof IoFailure) return error;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
+  return new IoFailure(`${what}: ${CAUSES[code] ?? code}`, { cause: error });
+}

@@ -1,0 +1,153 @@
+/**
+ * Where passphrases come from: a file, the environment, or the terminal, which does not show them.
+ * Never the value of an option, which every process on the machine can read.
+ */
+import { openSync } from 'node:fs';
+import { ReadStream } from 'node:tty';
+import { CodedError } from '../../shared/errors.ts';
+import { type Io, type Option, UsageError } from './command.ts';
+import { readInput } from './io.ts';
+
+/** The option of every command that opens encrypted keys. */
+export const PASSPHRASE: Option = {
+  name: 'passphrase-file',
+  value: 'file',
+  about:
+    'the passphrase of an encrypted key, without its last line end; otherwise that of ' +
+    '$FALCONRY_PASSPHRASE, or the terminal asks for it',
+};
+
+/** The same for a new key. */
+export const NEW_PASSPHRASE: Option = {
+  ...PASSPHRASE,
+  about:
+    'encrypt it under the passphrase in this file, without its last line end; with --encrypt ' +
+    'otherwise under $FALCONRY_PASSPHRASE, or the terminal asks for one',
+};
+
+const ENV = 'FALCONRY_PASSPHRASE';
+
+/** Where a passphrase comes from without a file. */
+export interface PassphraseSource {
+  readonly env: string;
+  readonly question: string;
+  /** Whether the terminal asks twice. */
+  readonly isNew: boolean;
+}
+
+const OLD: PassphraseSource = { env: ENV, question: 'Passphrase: ', isNew: false };
+/** Of a key that has none yet. */
+export const FIRST: PassphraseSource = { ...OLD, isNew: true };
+/** Of a key that may have another. */
+export const NEW_ONE: PassphraseSource = {
+  env: 'FALCONRY_NEW_PASSPHRASE',
+  question: 'New passphrase: ',
+  isNew: true,
+};
+
+/**
+ * The passphrase of a key.
+ *
+ * @param file the value of `--passphrase-file`
+ * @returns bytes that the caller clears
+ * @throws CodedError `PASSPHRASE_NEEDED` if there is none of the three; UsageError if it is empty
+ */
+export async function readPassphrase(
+  io: Io,
+  file: string | undefined,
+  source = OLD,
+): Promise<Uint8Array> {
+  const passphrase = await find(io, file, source);
+  if (passphrase.length === 0) throw new UsageError('the passphrase is empty');
+  return passphrase;
+}
+
+async function find(
+  io: Io,
+  file: string | undefined,
+  { env, question, isNew }: PassphraseSource,
+): Promise<Uint8Array> {
+  if (file !== undefined) return withoutLineEnd(await readInput(file, io));
+  const given = io.env[env];
+  if (given !== undefined && given !== '') return new TextEncoder().encode(given);
+  // Without a terminal to ask on, nobody is there to answer.
+  const terminal = io.stderr.isTTY === true ? openTerminal() : undefined;
+  if (terminal === undefined) {
+    const message = `a passphrase is needed: use --${isNew && env !== ENV ? 'new-' : ''}passphrase-file or ${env}`;
+    throw new CodedError('PASSPHRASE_NEEDED', { message });
+  }
+  try {
+    const first = await ask(terminal, io, question);
+    if (!isNew) return first;
+    const second = await ask(terminal, io, 'The same again: ');
+    const isSame = Buffer.compare(first, second) === 0;
+    second.fill(0);
+    if (isSame) return first;
+    first.fill(0);
+    throw new UsageError('the two passphrases differ');
+  } finally {
+    terminal.destroy();
+  }
+}
+
+function withoutLineEnd(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  if (bytes[end - 1] === 0x0a) end--;
+  if (bytes[end - 1] === 0x0d) end--;
+  return bytes.subarray(0, end);
+}
+
+/** The terminal of the process, also where standard input is a pipe. */
+function openTerminal(): ReadStream | undefined {
+  try {
+    const path = process.platform === 'win32' ? '\\\\.\\CONIN$' : '/dev/tty';
+    return new ReadStream(openSync(path, 'r+'));
+  } catch {
+    return undefined;
+  }
+}
+
+const KEY = { interrupt: 0x03, end: 0x04, backspace: 0x08, clear: 0x15, delete: 0x7f } as const;
+
+/** One line from the terminal, which does not show it. Ctrl-C ends the process as ever. */
+function ask(terminal: ReadStream, io: Io, question: string): Promise<Uint8Array> {
+  // First the mode, then the question: what is typed at once is not shown either.
+  terminal.setRawMode(true);
+  io.stderr.write(question);
+  const typed: number[] = [];
+  return new Promise((resolve) => {
+    const finish = () => {
+      terminal.off('data', onData);
+      terminal.pause();
+      terminal.setRawMode(false);
+      io.stderr.write('\n');
+    };
+    const onData = (chunk: Buffer) => {
+      for (const byte of chunk) {
+        const done = byte === 0x0a || byte === 0x0d || byte === KEY.end;
+        if (!done && byte !== KEY.interrupt) {
+          edit(typed, byte);
+          continue;
+        }
+        finish();
+        chunk.fill(0);
+        const bytes = Uint8Array.from(typed);
+        typed.fill(0);
+        if (done) resolve(bytes);
+        else process.kill(process.pid, 'SIGINT');
+        return;
+      }
+      chunk.fill(0);
+    };
+    terminal.on('data', onData);
+    terminal.resume();
+  });
+}
+
+/** Backspace takes away one character of UTF-8, Ctrl-U the line; other control keys do nothing. */
+function edit(typed: number[], byte: number): void {
+  if (byte === KEY.clear) typed.length = 0;
+  else if (byte === KEY.backspace || byte === KEY.delete) {
+    while (((typed.pop() ?? 0) & 0xc0) === 0x80);
+  } else if (byte >= 0x20) typed.push(byte);
+}

@@ -1,0 +1,148 @@
+/**
+ * Progress on a terminal: one line on standard error, which is redrawn, and cleared at the end.
+ *
+ *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB
+ *
+ * If standard error is not a terminal (but a pipe, a file, CI), or with --quiet, nothing is
+ * written.
+ */
+import { sizeText } from '../../wire/sizes.ts';
+import type { Io } from './command.ts';
+
+export interface ProgressState {
+  /** The current phase, in a word or two: `uploading`. */
+  readonly phase: string;
+  readonly done: number;
+  /** Absent or 0: unknown; a moving mark replaces the bar. */
+  readonly total?: number;
+  /** The unit of the figures; default `items`. */
+  readonly unit?: 'bytes' | 'items';
+}
+
+export interface Progress {
+  /** Whether anything is drawn. */
+  readonly shown: boolean;
+  /** Shows how far the work is; may be called at any rate. */
+  update(state: ProgressState): void;
+  /** Clears the line; a later `update` draws it again. */
+  end(): void;
+}
+
+const REDRAW_MS = 80;
+const IDLE_REDRAW_MS = 200;
+const BAR_CELLS = 24;
+const MOVING = ['|', '/', '-', '\\'];
+
+const SILENT: Progress = { shown: false, update() {}, end() {} };
+
+/**
+ * @param quiet no bar even on a terminal: `--quiet`, `--json`
+ * @param clock milliseconds from any start
+ */
+export function createProgress(
+  io: Pick<Io, 'stderr' | 'env'>,
+  quiet = false,
+  clock = () => performance.now(),
+): Progress {
+  const { stderr, env } = io;
+  if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return SILENT;
+  const style = { colour: hasColour(env), blocks: hasUnicode(env) };
+  let drawnMs = -Infinity;
+  let onScreen = false;
+  let turn = 0;
+  let phase = { name: '', startMs: 0 };
+  let last: ProgressState | undefined;
+  let timer: ReturnType<typeof setInterval> | undefined;
+
+  const draw = (state: ProgressState, nowMs: number) => {
+    drawnMs = nowMs;
+    const seen = { elapsedMs: nowMs - phase.startMs, turn: turn++ };
+    const line = cut(progressLine(state, seen, style), (stderr.columns || 80) - 1);
+    stderr.write(`\r\x1b[2K${line}`);
+    onScreen = true;
+  };
+  /** Keeps the mark moving if there is no update for a while. */
+  const keepMoving = () => {
+    const nowMs = clock();
+    if (last && nowMs - drawnMs >= IDLE_REDRAW_MS) draw(last, nowMs);
+  };
+
+  return {
+    shown: true,
+    update(state) {
+      const nowMs = clock();
+      const fresh = state.phase !== phase.name;
+      if (fresh) phase = { name: state.phase, startMs: nowMs };
+      last = state;
+      timer ??= setInterval(keepMoving, IDLE_REDRAW_MS).unref();
+      const complete = state.total !== undefined && state.done === state.total;
+      if (fresh || complete || nowMs - drawnMs >= REDRAW_MS) draw(state, nowMs);
+    },
+    end() {
+      clearInterval(timer);
+      timer = last = undefined;
+      if (onScreen) stderr.write('\r\x1b[2K');
+      onScreen = false;
+      drawnMs = -Infinity;
+      phase = { name: '', startMs: 0 };
+    },
+  };
+}
+
+/** Colours, unless the user declined them: https://no-color.org */
+export function hasColour(env: Io['env']): boolean {
+  return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+}
+
+function hasUnicode(env: Io['env']): boolean {
+  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
+}
+
+interface Seen {
+  readonly elapsedMs: number;
+  readonly turn: number;
+}
+
+function progressLine(
+  { phase, done, total = 0, unit = 'items' }: ProgressState,
+  { elapsedMs, turn }: Seen,
+  { colour, blocks }: { readonly colour: boolean; readonly blocks: boolean },
+): string {
+  const [full, empty] = blocks ? ['█', '░'] : ['#', '-'];
+  const paint = (code: number, text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);
+  const name = paint(1, phase.padEnd(11));
+  if (total <= 0) {
+    const figure = done > 0 ? `  ${amount(done, unit)}` : '';
+    return `${name} ${MOVING[turn % MOVING.length]}${figure}  ${seconds(elapsedMs)}`;
+  }
+  const part = Math.min(1, Math.max(0, done / total));
+  const cells = Math.round(part * BAR_CELLS);
+  const bar = paint(36, full!.repeat(cells)) + paint(2, empty!.repeat(BAR_CELLS - cells));
+  const figures = `${amount(done, unit, total)} of ${amount(total, unit)}`;
+  return `${name} ${bar} ${String(Math.floor(100 * part)).padStart(3)} %  ${figures}`;
+}
+
+/** `10.2 MB` or `1722`; without the unit if a total follows. */
+function amount(value: number, unit: 'bytes' | 'items', total?: number): string {
+  if (unit === 'items') return String(value);
+  return total === undefined ? sizeText(value) : sizeText(value, total).replace(/ .*/, '');
+}
+
+function seconds(ms: number): string {
+  const s = Math.round(ms / 1000);
+  return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
+}
+
+/**
+ * Cuts a line to this many columns, escape sequences not counted: a wrapped one cannot be redrawn.
+ */
+function cut(text: string, columns: number): string {
+  let width = 0;
+  let out = '';
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape is what is looked for
+  for (const part of text.match(/\x1b\[\d*m|./gu) ?? []) {
+    if (part.startsWith('\x1b')) out += part;
+    else if (width++ < columns) out += part;
+  }
+  return out;
+}

@@ -1,0 +1,121 @@
+/**
+ * Settings as people write them: `90s`, `32MiB`, `yes`, `https://a.example, https://b.example`.
+ * Text, and the JSON of a configuration file, become the value that the row of the table judges;
+ * values are written so that they are read back.
+ */
+import { type Judged, judge, type OptionRow } from '../../middleware/options/optionRows.ts';
+import { UsageError } from './command.ts';
+
+/** How null is written. */
+const NONE = 'none';
+const TRUE: readonly string[] = ['1', 'true', 'yes', 'on'];
+const FALSE: readonly string[] = ['0', 'false', 'no', 'off'];
+
+const UNITS_OF_TIME: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  min: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+};
+const UNITS_OF_SIZE: Readonly<Record<string, number>> = {
+  b: 1,
+  kb: 1e3,
+  mb: 1e6,
+  gb: 1e9,
+  kib: 2 ** 10,
+  mib: 2 ** 20,
+  gib: 2 ** 30,
+};
+
+/** Judges a value as it was written: in an argument, the environment, or a configuration file. */
+export function readSetting(row: OptionRow, given: unknown): Judged {
+  const judged = judge(row, meaningOf(row, given));
+  if (judged.wrong === undefined) return judged;
+  if (row.type === 'flag') {
+    return { ...judged, message: 'must be 1 or 0 (true or false, yes or no)' };
+  }
+  return row.unit === undefined ? judged : { ...judged, message: `must be ${amount(row)}` };
+}
+
+/**
+ * The number that an option of one command holds.
+ *
+ * @throws UsageError that names the option
+ */
+export function readNumber(option: string, row: OptionRow, given: string): number {
+  const judged = readSetting(row, given);
+  if (judged.wrong === undefined) return judged.value as number;
+  throw new UsageError(`${option} ${judged.message}, not ${JSON.stringify(given)}`);
+}
+
+/** The value that was meant; where that is unclear, what was given, for the row to refuse. */
+function meaningOf({ type, unit, none }: OptionRow, given: unknown): unknown {
+  if (none && typeof given === 'string' && given.trim().toLowerCase() === NONE) return null;
+  if (type === 'flag') return flagOf(given);
+  if (type === 'origins' && typeof given === 'string' && given !== '*') {
+    return given.split(',').flatMap((part) => part.trim() || []);
+  }
+  if (type !== 'integer' || !['string', 'number'].includes(typeof given)) return given;
+  const written = String(given).trim();
+  if (unit === 'ms') return measured(written, UNITS_OF_TIME, 's');
+  if (unit === 'bytes') return measured(written, UNITS_OF_SIZE, 'b');
+  return /^\d+$/.test(written) ? Number(written) : given;
+}
+
+function flagOf(given: unknown): unknown {
+  if (typeof given !== 'string') return given;
+  const word = given.trim().toLowerCase();
+  if (TRUE.includes(word)) return true;
+  return FALSE.includes(word) ? false : given;
+}
+
+/** A number with a unit; a bare number has the usual one. */
+function measured(
+  written: string,
+  units: Readonly<Record<string, number>>,
+  usual: string,
+): number | undefined {
+  const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(written);
+  const unit = units[(match?.[2] || usual).toLowerCase()];
+  return match && unit !== undefined ? Math.round(Number(match[1]) * unit) : undefined;
+}
+
+/** `a time from 0s to 1d, such as 90s, 15m, 1h or 30d`. */
+function amount({ unit, min = 0, max, none }: OptionRow): string {
+  const show = unit === 'ms' ? showMs : showBytes;
+  const limits =
+    max === undefined || max === Number.MAX_SAFE_INTEGER
+      ? `of ${show(min)} or more`
+      : `from ${show(min)} to ${show(max)}`;
+  const amount =
+    unit === 'ms'
+      ? `a time ${limits}, such as 90s, 15m, 1h or 30d`
+      : `a size ${limits}, such as 500kB or 32MiB`;
+  return none ? `${amount}, or ${NONE}` : amount;
+}
+
+/** A value as the configuration would have it. */
+export function showValue({ type, unit }: OptionRow, value: unknown): string {
+  if (value === undefined) return '';
+  if (value === null) return NONE;
+  if (type === 'flag') return value ? 'yes' : 'no';
+  if (unit === 'ms') return showMs(Number(value));
+  return unit === 'bytes' ? showBytes(Number(value)) : String(value);
+}
+
+/** The shortest exact way to write a time: `90000` → `90s`. */
+export function showMs(ms: number): string {
+  if (ms === 0) return '0s';
+  const unit = (['d', 'h', 'm', 's'] as const).find((name) => ms % UNITS_OF_TIME[name]! === 0);
+  return unit === undefined ? `${ms}ms` : `${ms / UNITS_OF_TIME[unit]!}${unit}`;
+}
+
+/** The shortest exact way to write a size: `33554432` → `32MiB`. */
+export function showBytes(bytes: number): string {
+  const unit = (['GiB', 'MiB', 'KiB'] as const).find(
+    (name) => bytes > 0 && bytes % UNITS_OF_SIZE[name.toLowerCase()]! === 0,
+  );
+  return unit === undefined ? `${bytes}B` : `${bytes / UNITS_OF_SIZE[unit.toLowerCase()]!}${unit}`;
+}

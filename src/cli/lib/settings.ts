@@ -1,0 +1,184 @@
+/**
+ * Every setting that can come from an option, the environment or a file. One name, three spellings:
+ *
+ *   --public-url      FALCONRY_PUBLIC_URL      "publicUrl" in falconry.json
+ *
+ * The first that is given wins, in that order; then the default. A secret is never given as an
+ * option's value, which every process of the machine could read: it has `--<name>-file`,
+ * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`. An address may also be given as an
+ * option, as long as it holds no password.
+ */
+import {
+  choice,
+  duration,
+  fallbackOf,
+  inGroup,
+  integer,
+  type OptionRow,
+  type OptionTable,
+  type RowValue,
+  type SettingNameOf,
+  secret,
+  text,
+  url,
+} from '../../middleware/options/optionRows.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
+import type { Option } from './command.ts';
+import { showValue } from './settingText.ts';
+
+const DAY_MS = 86_400_000;
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
+const MAX_PORT = 65_535;
+
+/** Settings of `falconry serve` only. */
+const SERVER_SETTINGS = inGroup('Server', {
+  port: integer('port to listen on; 0: any free one', {
+    max: MAX_PORT,
+    fallback: 8787,
+    alsoEnv: 'PORT',
+  }),
+  host: text('address to listen on; 0.0.0.0: all addresses', {
+    placeholder: 'address',
+    fallback: '127.0.0.1',
+  }),
+  maxConnections: integer('most open connections', { min: 1, max: 1e6, fallback: 4096 }),
+  grace: duration('time for running work to finish at shutdown', { max: DAY_MS, fallback: 10_000 }),
+  drainDelay: duration('at shutdown, time for load balancers to notice', {
+    max: DAY_MS,
+    fallback: 0,
+  }),
+  log: choice('format of the log', ['text', 'json'], {
+    fallbackText: 'text on a terminal, else json',
+  }),
+  logLevel: choice('lowest level to log', LOG_LEVELS, { fallback: 'info' }),
+  accessLog: choice('log every request', ['on', 'off'], { fallback: 'on' }),
+  metricsPort: integer('port for metrics and health; 0: any free one', {
+    max: MAX_PORT,
+    fallbackText: 'none',
+  }),
+  metricsHost: text('address of that port', { placeholder: 'address', fallback: '127.0.0.1' }),
+  firstKey: secret('API key to store at the first start, instead of a new one'),
+});
+
+/** Settings of commands that call a service, which also use `serviceName`. */
+const CALLER_SETTINGS = {
+  url: url('address of the service', { fallback: 'http://127.0.0.1:8787' }),
+  apiKey: secret('API key'),
+  retries: integer('how often a failed request is repeated', { max: 100, fallback: 5 }),
+} as const satisfies OptionTable;
+
+/** The fault of an address on the command line. */
+function exposesPassword(address: string): string | null {
+  const parsed = URL.canParse(address) ? new URL(address) : null;
+  // Invalid addresses are refused later, but an @ may follow a password all the same.
+  const holds = parsed?.protocol.startsWith('postgres')
+    ? parsed.password !== '' || parsed.searchParams.has('password')
+    : address.includes('@');
+  return holds
+    ? 'may hold no password, which others could read: use a file or the environment'
+    : null;
+}
+
+const SHARED_GROUP = 'Stores shared by several hosts';
+const ADDRESS = { placeholder: 'url', inline: exposesPassword } as const;
+
+/** Settings of the stores that several hosts share. */
+const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
+  database: secret('PostgreSQL database: postgres://user@host/name', ADDRESS),
+  databaseDirect: secret('address of the database behind a pooler', ADDRESS),
+  blobs: text('bucket for files: s3://bucket/prefix', {
+    placeholder: 'url',
+    check: (address) =>
+      /^s3:\/\/[^/]+(\/|$)/.test(address) ? null : 'must be s3://bucket or s3://bucket/prefix',
+  }),
+  s3Endpoint: url('address of the S3 server', { fallbackText: 'AWS' }),
+  s3Region: text('region of the bucket', { placeholder: 'name', fallbackText: 'us-east-1' }),
+});
+
+const WAYS = ['direct', 'through'] as const;
+
+/** Settings of `falconry serve` with such stores. */
+const SHARING_SETTINGS = inGroup(SHARED_GROUP, {
+  uploads: choice('clients upload to the bucket, or through the service', WAYS, {
+    fallback: 'direct',
+  }),
+  results: choice('clients fetch results from the bucket, or through the service', WAYS, {
+    fallback: 'direct',
+  }),
+});
+
+/** A table of options under their names here. */
+type Renamed<Table> = {
+  [Name in keyof Table as SettingNameOf<Name, Table[Name]> & string]: Table[Name];
+};
+
+function renamed<Table extends OptionTable>(table: Table): Renamed<Table> {
+  const rows = Object.entries(table)
+    .filter(([, { setting }]) => setting !== null)
+    .map(([name, row]) => [row.setting ?? name, row]);
+  return Object.fromEntries(rows) as Renamed<Table>;
+}
+
+const SERVE_TABLE = {
+  ...SERVER_SETTINGS,
+  ...renamed(SERVICE_OPTIONS),
+  ...renamed(CLIENT_LIMITS),
+  ...SHARED_SETTINGS,
+  ...SHARING_SETTINGS,
+};
+
+/** All settings. */
+export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS };
+
+export type SettingName = keyof typeof SETTINGS;
+export type ServeSetting = keyof typeof SERVE_TABLE;
+export type SettingValue<Name extends SettingName> = RowValue<(typeof SETTINGS)[Name]>;
+
+/** The table without the types of its values. */
+export const ALL_SETTINGS: Readonly<Record<string, OptionRow>> = SETTINGS;
+
+/** The settings that say where the shared stores are. */
+export const SHARED = Object.keys(SHARED_SETTINGS) as (keyof typeof SHARED_SETTINGS)[];
+
+/** The settings of `falconry serve`. */
+export const SERVE_SETTINGS = Object.keys(SERVE_TABLE) as readonly ServeSetting[];
+
+/** `publicUrl` → `public-url`. */
+export function optionOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
+/** `publicUrl` → `FALCONRY_PUBLIC_URL`. */
+export function envOf(name: string): string {
+  return `FALCONRY_${optionOf(name).toUpperCase().replaceAll('-', '_')}`;
+}
+
+/** The options of these settings, and `--config`. */
+export function optionsOfSettings(names: readonly SettingName[]): Option[] {
+  if (names.length === 0) return [];
+  const config: Option = {
+    name: 'config',
+    value: 'file',
+    about: 'configuration file',
+    fallback: 'falconry.json, if there is one',
+    group: 'Settings',
+  };
+  const settings = names.flatMap((name) => optionsOf(name, ALL_SETTINGS[name]!));
+  return [config, ...settings].map((option) => ({ ...option, isSetting: true }));
+}
+
+function optionsOf(name: string, row: OptionRow): Option[] {
+  const { type, about, placeholder = 'text', choices, group = 'Settings', inline } = row;
+  const fallback = defaultText(row);
+  const all = { about, group, ...(fallback !== '' && { fallback }) };
+  const option = optionOf(name);
+  if (type === 'flag') return [{ ...all, name: option, negatable: 'optional' }];
+  const plain: Option = { ...all, name: option, value: choices ?? placeholder };
+  if (type !== 'secret') return [plain];
+  const file: Option = { ...all, name: `${option}-file`, value: 'file' };
+  return inline ? [plain, { ...file, about: 'the same, in a file' }] : [file];
+}
+
+/** The default of a setting as it would be written, or in words; empty if there is none. */
+export const defaultText = (row: OptionRow): string =>
+  row.fallbackText ?? showValue(row, fallbackOf(row));

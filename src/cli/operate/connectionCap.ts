@@ -1,0 +1,108 @@
+/**
+ * A limit on connections, in all and for each address. Whoever comes beyond it gets a 503 and is
+ * closed, before anything that he sends is read.
+ */
+import type { Socket } from 'node:net';
+import { addressGroup } from '../../middleware/http/address.ts';
+import { CodedError } from '../../shared/errors.ts';
+import { socketAnswer } from './socketAnswer.ts';
+
+export interface CapOptions {
+  /** Most connections at once. */
+  readonly total: number;
+  /** Most of them from one address; of IPv6, from one network of 64 bits. */
+  readonly perAddress: number;
+  /** Ends connections that wait for another request; called before one is refused for the total. */
+  closeIdle(): void;
+  /** Told of refusals, at most once a second. */
+  onRefused(refused: RefusedConnections): void;
+}
+
+export interface RefusedConnections {
+  /** How many since the last time. */
+  readonly count: number;
+  /** Of the last one. */
+  readonly address: string;
+  readonly limit: 'total' | 'perAddress';
+}
+
+const REPORT_EVERY_MS = 1000;
+const MAKE_ROOM_EVERY_MS = 100;
+/** Refused connections that may still be reading their answer; further ones are cut off. */
+const MAX_LEAVING = 256;
+const LEAVING_MS = 1000;
+/** Seconds. */
+const RETRY_AFTER = 5;
+
+export class ConnectionCap {
+  readonly #options: CapOptions;
+  readonly #sockets = new Set<Socket>();
+  readonly #perAddress = new Map<string, number>();
+  #madeRoomMs = Number.NEGATIVE_INFINITY;
+  #leaving = 0;
+  #refused = 0;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: CapOptions) {
+    this.#options = options;
+  }
+
+  /** Whether a new connection may stay; otherwise it has been answered. */
+  admit(socket: Socket): boolean {
+    const { total, perAddress } = this.#options;
+    const address = addressGroup(socket.remoteAddress ?? '');
+    if ((this.#perAddress.get(address) ?? 0) >= perAddress) {
+      return this.#refuse(socket, address, 'perAddress');
+    }
+    if (this.#sockets.size >= total) this.#makeRoom();
+    if (this.#sockets.size >= total) return this.#refuse(socket, address, 'total');
+    this.#sockets.add(socket);
+    this.#perAddress.set(address, (this.#perAddress.get(address) ?? 0) + 1);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      const left = this.#perAddress.get(address)! - 1;
+      if (left > 0) this.#perAddress.set(address, left);
+      else this.#perAddress.delete(address);
+    });
+    return true;
+  }
+
+  /** Ends idle connections. It looks at all of them, so not at every newcomer. */
+  #makeRoom(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#madeRoomMs < MAKE_ROOM_EVERY_MS) return;
+    this.#madeRoomMs = nowMs;
+    this.#options.closeIdle();
+    for (const socket of this.#sockets) if (socket.destroyed) this.#sockets.delete(socket);
+  }
+
+  #refuse(socket: Socket, address: string, limit: RefusedConnections['limit']): false {
+    this.#report(address, limit);
+    socket.on('error', () => {});
+    if (this.#leaving >= MAX_LEAVING) {
+      socket.destroy();
+      return false;
+    }
+    this.#leaving++;
+    const timer = setTimeout(() => socket.destroy(), LEAVING_MS);
+    socket.once('close', () => {
+      this.#leaving--;
+      clearTimeout(timer);
+    });
+    const message = 'Too many connections';
+    const error = new CodedError('OVERLOADED', { message });
+    socket.end(socketAnswer(error, { 'Retry-After': String(RETRY_AFTER) }));
+    // If bytes of his were left unread, the system would cut him off before he has read.
+    socket.resume();
+    return false;
+  }
+
+  #report(address: string, limit: RefusedConnections['limit']): void {
+    this.#refused++;
+    const nowMs = performance.now();
+    if (nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
+    this.#options.onRefused({ count: this.#refused, address, limit });
+    this.#refused = 0;
+    this.#reportedMs = nowMs;
+  }
+}

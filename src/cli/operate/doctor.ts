@@ -1,0 +1,139 @@
+/** `falconry doctor`: looks for what could keep falconry from working here. */
+import { type Command, EXIT, UsageError } from '../lib/command.ts';
+import { type Config, type ConfigReading, examineConfig } from '../lib/config.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
+import { hasColour } from '../lib/progress.ts';
+import { ALL_SETTINGS, SERVE_SETTINGS, type SettingName } from '../lib/settings.ts';
+import { showValue } from '../lib/settingText.ts';
+import { plural } from '../lib/text.ts';
+import { checkMachine, checkRemote, type Host, readManifest, thisHost } from './doctorChecks.ts';
+import { type Finding, fault, ok, warning } from './finding.ts';
+import { checkServer } from './serveChecks.ts';
+import { resolveService, serviceOptions } from './serveConfig.ts';
+
+/** Those of `falconry serve`, and the address of a service that runs somewhere. */
+export const DOCTOR_SETTINGS = [...SERVE_SETTINGS, 'url'] as const;
+export type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
+
+/** The `doctor` command. */
+export const command: Command = defineCommand({
+  name: 'doctor',
+  summary: 'look for what could keep falconry from working here',
+  usage: ['[options]'],
+  about: [
+    'Looks for what could keep falconry from working here. It checks this machine (Node, ' +
+      'WebAssembly, threads, memory, clock, packages), and what falconry serve would use with the ' +
+      'same settings: ports, addresses, data directory, disk, database, bucket, API keys, signing ' +
+      'key. With --url it also calls the service there. It prints every setting that is not a ' +
+      'default, with its origin. Each finding is ok, a warning or a fault, with advice. Nothing is ' +
+      'changed, and no secret is printed.',
+    'It accepts every setting of falconry serve as well.',
+  ],
+  settings: DOCTOR_SETTINGS,
+  listed: ['url'],
+  examples: ['falconry doctor', 'falconry doctor --data . --json'],
+  exits: ['invalid', 'usage'],
+  mostArguments: 0,
+  execute,
+});
+
+async function execute(invocation: Invocation<DoctorSetting>): Promise<number> {
+  const { io, given, report } = invocation;
+  const config = await examineConfig(DOCTOR_SETTINGS, { options: given, env: io.env });
+  const findings = await examine(config, thisHost(), io.env);
+  const count = (level: Finding['level']) => findings.filter((each) => each.level === level).length;
+  const faults = count('fault');
+  const warnings = count('warning');
+  const explained = DOCTOR_SETTINGS.map((name) => explain(name, config));
+  const colour = io.stdout.isTTY === true && hasColour(io.env);
+  report(
+    { ok: faults === 0, file: config.file, config: explained, findings, faults, warnings },
+    `${configText(explained, config.file)}\n${findingsText(findings, colour)}\n` +
+      `${plural(faults, 'fault')}, ${plural(warnings, 'warning')}\n`,
+  );
+  return faults === 0 ? EXIT.ok : EXIT.invalid;
+}
+
+/** Returns every finding, in the order in which a start would meet them. */
+export async function examine(
+  config: ConfigReading<DoctorSetting>,
+  host: Host,
+  env: Invocation['io']['env'],
+): Promise<Finding[]> {
+  const manifest = await readManifest();
+  const ofService = await checkService(config, env);
+  return [
+    ...(await checkMachine(manifest, host)),
+    ...checkConfig(config, !ofService.some(isUnfit)),
+    ...ofService,
+    ...(await checkRemote(config, manifest, host)),
+  ];
+}
+
+const isUnfit = ({ check, level }: Finding) => check === 'config' && level === 'fault';
+
+/** @param fits whether the settings go together */
+function checkConfig(
+  { file, faults, warnings }: ConfigReading<DoctorSetting>,
+  fits: boolean,
+): Finding[] {
+  const good = file === null ? 'no configuration file' : `${file} is valid`;
+  return [
+    ...faults.map(({ message }) => fault('config', message, 'correct it, or leave it out')),
+    ...warnings.map((message) => warning('environment', message)),
+    ...(fits && faults.length === 0 ? [ok('config', good)] : []),
+  ];
+}
+
+async function checkService(
+  config: ConfigReading<DoctorSetting>,
+  env: Invocation['io']['env'],
+): Promise<Finding[]> {
+  try {
+    return await checkServer(config, resolveService(serviceOptions(config)), env);
+  } catch (error) {
+    if (error instanceof UsageError) return [fault('config', error.message)];
+    throw error;
+  }
+}
+
+/** A setting and where its value comes from, without the value of a secret. */
+interface Explained {
+  readonly name: string;
+  /** Times in milliseconds, sizes in bytes; null if there is no value. */
+  readonly value: unknown;
+  /** As it would be written in the configuration. */
+  readonly text: string | null;
+  readonly source: string;
+  readonly at: string;
+}
+
+function explain(name: SettingName & DoctorSetting, config: Config<DoctorSetting>): Explained {
+  const row = ALL_SETTINGS[name]!;
+  const { source, at, secretFile } = config.origins[name];
+  const found = config.values[name];
+  const hidden = row.type === 'secret' && found !== undefined;
+  const text = hidden ? '(hidden)' : showValue(row, found) || (row.fallbackText ?? null);
+  const where = secretFile === undefined ? at : `${at} → ${secretFile}`;
+  return { name, value: hidden ? null : (found ?? null), text, source, at: where };
+}
+
+function configText(explained: readonly Explained[], file: string | null): string {
+  const lines = explained
+    .filter(({ source }) => source !== 'default')
+    .map(({ name, text, at }) => `  ${name.padEnd(20)} ${(text ?? '-').padEnd(34)} ${at}\n`);
+  const from = file === null ? 'no configuration file' : `file ${file}`;
+  return `Configuration (${from})\n${lines.join('') || '  all defaults\n'}`;
+}
+
+const MARKS = { ok: 32, warning: 33, fault: 31 } as const;
+
+function findingsText(findings: readonly Finding[], colour: boolean): string {
+  const lines = findings.map(({ level, check, message, advice }) => {
+    const mark = level.padEnd(8);
+    const shown = colour ? `\x1b[${MARKS[level]}m${mark}\x1b[0m` : mark;
+    const more = advice === undefined ? '' : `\n${' '.repeat(24)}${advice}`;
+    return `  ${shown} ${check.padEnd(12)} ${message}${more}\n`;
+  });
+  return `Checks\n${lines.join('')}`;
+}

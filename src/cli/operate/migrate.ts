@@ -1,0 +1,61 @@
+/** `falconry migrate`: brings a PostgreSQL database up to this version. */
+import type { MigrateOptions, Migration } from '../../middleware/stores/postgres/index.ts';
+import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { defineCommand, type Invocation } from '../lib/define.ts';
+import { loadPostgres } from './drivers.ts';
+import { explained } from './sharedStores.ts';
+
+type Names = 'database' | 'databaseDirect';
+
+/** The `migrate` command. */
+export const command: Command = defineCommand({
+  name: 'migrate',
+  summary: 'bring a PostgreSQL database up to this version',
+  usage: ['[--check | --dry-run] [options]'],
+  about: [
+    'Brings the schema of a PostgreSQL database up to this version of falconry, step by step, and ' +
+      'prints the steps. The service never does this itself: run it before starting a new version. ' +
+      'The old version can go on meanwhile. Running it again, or several times at once, does no harm.',
+    'Behind a pooler such as PgBouncer, also give the address of the database itself.',
+  ],
+  options: [
+    { name: 'check', about: 'only look: exit code 1 if there are steps to take' },
+    { name: 'dry-run', about: 'take the steps in a transaction that is rolled back' },
+  ],
+  settings: ['database', 'databaseDirect'],
+  examples: ['falconry migrate --dry-run', 'falconry migrate', 'falconry migrate --check'],
+  exits: FILE_EXITS,
+  mostArguments: 0,
+  execute,
+});
+
+async function execute(invocation: Invocation<Names>): Promise<number> {
+  const [check, dryRun] = [invocation.flag('check'), invocation.flag('dry-run')];
+  if (check && dryRun) throw new UsageError('give either --check or --dry-run');
+  const { values } = await invocation.config();
+  const url = values.databaseDirect ?? values.database;
+  if (url === undefined) {
+    throw new UsageError('no database is given: --database, FALCONRY_DATABASE or its file');
+  }
+  const done = await migrateBy(url, { check, dryRun });
+  const due = (check || dryRun) && done.steps.length > 0;
+  const facts = { ok: !(check && due), from: done.from, to: done.to, steps: done.steps };
+  invocation.report({ ...facts, taken: !(check || dryRun) }, describe(done, due));
+  return facts.ok ? EXIT.ok : EXIT.invalid;
+}
+
+async function migrateBy(url: string, options: MigrateOptions): Promise<Migration> {
+  const { migrate } = await loadPostgres();
+  try {
+    return await migrate(url, options);
+  } catch (error) {
+    if (error instanceof TypeError) throw new UsageError(error.message.replace('"url"', 'it'));
+    throw explained(error);
+  }
+}
+
+function describe({ from, to, steps }: Migration, due: boolean): string {
+  if (steps.length === 0) return `The schema is up to date (step ${Math.max(from, to)}).\n`;
+  const lines = steps.map(({ step, about }) => `  ${step}  ${about}\n`);
+  return `${due ? 'Steps to take' : 'Steps taken'}:\n${lines.join('')}`;
+}

@@ -1,0 +1,74 @@
+/** The store of a service, for commands of its operator; the service may be running. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { directoryBlobs } from '../../middleware/blobs/directory/directory.ts';
+import type { BlobStore } from '../../middleware/blobs/port/blobStore.ts';
+import { integer } from '../../middleware/options/optionRows.ts';
+import { STORE_FILE } from '../../middleware/options/options.ts';
+import { sqliteTableStore } from '../../middleware/stores/sqlite/sqliteTable.ts';
+import { type Io, IoFailure, UsageError } from '../lib/command.ts';
+import type { Config } from '../lib/config.ts';
+import type { Invocation } from '../lib/define.ts';
+import { explained, makeBlobs, makeStore, type OperatedStore } from './sharedStores.ts';
+
+/** The settings that say where the store is. */
+export const STORE_SETTINGS = ['data', 'allowShared', 'database'] as const;
+export type StoreSetting = (typeof STORE_SETTINGS)[number];
+
+/** Those that also say where the files of the tasks are. */
+export const FILE_SETTINGS = [...STORE_SETTINGS, 'blobs', 's3Endpoint', 's3Region'] as const;
+export type FileSetting = (typeof FILE_SETTINGS)[number];
+
+/** The number of a client. */
+export const CLIENT = integer('client');
+/** That of one whose things may be removed or set: 0 is the operator. */
+export const OWNER = integer('client', { min: 1 });
+
+/**
+ * The files of the tasks: in the bucket, or else in the data directory.
+ *
+ * @throws UsageError for a database whose bucket is not named
+ */
+export async function ownFiles(
+  values: Config<FileSetting>['values'],
+  env: Io['env'],
+): Promise<BlobStore> {
+  if (values.blobs !== undefined) return makeBlobs(values, env);
+  if (values.database !== undefined) {
+    throw new UsageError('"database" needs "blobs" (s3://bucket/prefix), where its files are');
+  }
+  return directoryBlobs({ path: join(values.data, 'files') });
+}
+
+/**
+ * Opens the database, or else the store in the data directory, and closes it afterwards.
+ *
+ * @param mayBeNew whether to create the one in the directory if there is none
+ * @throws IoFailure if there is none, or if the database cannot be used
+ */
+export async function withStore<T>(
+  { config }: Pick<Invocation<StoreSetting>, 'config'>,
+  { mayBeNew }: { readonly mayBeNew: boolean },
+  use: (store: OperatedStore) => Promise<T>,
+): Promise<T> {
+  const { values } = await config();
+  const store =
+    values.database === undefined ? ownStore(values, mayBeNew) : await makeStore(values);
+  try {
+    await store.open().catch((error) => {
+      throw values.database === undefined ? error : explained(error);
+    });
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+function ownStore(
+  { data, allowShared }: Config<StoreSetting>['values'],
+  mayBeNew: boolean,
+): OperatedStore {
+  const path = join(data, STORE_FILE);
+  if (!mayBeNew && !existsSync(path)) throw new IoFailure(`there is no store at ${path}`);
+  return sqliteTableStore({ path, allowShared });
+}

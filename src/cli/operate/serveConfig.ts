@@ -1,0 +1,114 @@
+/** The options of the service that follow from the settings. */
+
+import type { OptionTable } from '../../middleware/options/optionRows.ts';
+import {
+  resolveOptions,
+  type ServiceOptions,
+  type Settings,
+} from '../../middleware/options/options.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
+import { UsageError } from '../lib/command.ts';
+import type { Config } from '../lib/config.ts';
+import { type ServeSetting, SHARED } from '../lib/settings.ts';
+
+/** The options of `falconService`: only those that were set, since it has its own defaults. */
+export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
+  const { database, blobs, signingKeyFile } = config.values;
+  const options: ServiceOptions = {
+    ...given(SERVICE_OPTIONS, config),
+    limits: given(CLIENT_LIMITS, config),
+  };
+  if (database === undefined) return options;
+  if (blobs === undefined) throw new UsageError(NO_BLOBS);
+  if (signingKeyFile !== undefined) return options;
+  if (options.signing) throw new UsageError(NO_KEYS);
+  return { ...options, signing: false };
+}
+
+const NO_BLOBS =
+  '"database" needs "blobs" (s3://bucket/prefix): files in a directory of this host would be ' +
+  'unknown to the others';
+const NO_KEYS =
+  '"signing" with "database" needs "signingKeyFile", the same on all hosts: each host would sign ' +
+  'with a key of its own';
+
+/** The options of a worker. */
+export function workerOptions(config: Config<WorkerSetting>): ServiceOptions {
+  if (config.values.database === undefined) {
+    throw new UsageError('a worker needs a database: --database, FALCONRY_DATABASE or its file');
+  }
+  if (config.values.blobs === undefined) {
+    throw new UsageError('a worker needs a bucket: --blobs s3://bucket/prefix, FALCONRY_BLOBS');
+  }
+  const others = { signing: false, ui: false, housekeeping: false } as const;
+  return { ...given(SERVICE_OPTIONS, config), ...others };
+}
+
+/** The settings of `falconry worker`. */
+export const WORKER_SETTINGS = [
+  ...SHARED,
+  'threads',
+  'tasks',
+  'lease',
+  'aggregateFormat',
+  'maxSignatures',
+  'maxDigest',
+  'maxBody',
+  'grace',
+  'log',
+  'logLevel',
+  'metricsPort',
+  'metricsHost',
+] as const satisfies readonly ServeSetting[];
+export type WorkerSetting = (typeof WORKER_SETTINGS)[number];
+
+/** Most connections of one address, unless all come from a proxy. */
+const MAX_PER_ADDRESS = 256;
+
+/** The limits of the server, as far as they follow from those of the service. */
+export function serverLimits(values: Config<ServeSetting>['values'], settings: Settings) {
+  const { maxConnections } = values;
+  const fair = settings.trustProxy ? maxConnections : MAX_PER_ADDRESS;
+  const maxConnectionsPerAddress = Math.min(fair, maxConnections);
+  const { maxBodyBytes, minBodyBytesPerSecond, bodyIdleTimeoutMs } = settings;
+  // The slowest sender who is not given up needs no longer for the largest body.
+  const slowestMs = bodyIdleTimeoutMs + (1000 * maxBodyBytes) / minBodyBytesPerSecond;
+  const requestTimeoutMs = Math.min(MAX_REQUEST_MS, Math.ceil(2 * slowestMs));
+  return { maxConnections, maxConnectionsPerAddress, requestTimeoutMs };
+}
+
+/** The longest time limit of a request. */
+const MAX_REQUEST_MS = 86_400_000;
+
+function given<N extends ServeSetting>(
+  table: OptionTable,
+  config: Config<N>,
+): Record<string, unknown> {
+  const options: Record<string, unknown> = {};
+  for (const [option, row] of Object.entries(table)) {
+    if (row.setting === null) continue;
+    const name = (row.setting ?? option) as N;
+    const { source = 'default' } = config.origins[name] ?? {};
+    if (source !== 'default') options[option] = config.values[name];
+  }
+  return options;
+}
+
+/**
+ * Everything that the service will work with.
+ *
+ * @throws UsageError for settings that do not go together
+ */
+export function resolveService(options: ServiceOptions): Settings {
+  try {
+    return resolveOptions(options);
+  } catch (error) {
+    const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
+    // In the words of the command line: `"options.leaseMs"` is its `lease`.
+    const message = (error as Error).message.replaceAll(
+      /"options\.(?:(?:limits|ui)\.)?(\w+)"/g,
+      (_, option: string) => `"${table[option]?.setting ?? option}"`,
+    );
+    throw new UsageError(message);
+  }
+}

@@ -1,0 +1,263 @@
+/** `falconry submit`: takes a task file through a service to a verified result; can resume. */
+import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../../client/index.ts';
+import { parseTaskFile } from '../../wire/taskFile.ts';
+import { beforeNotification, stateOfText } from '../../wire/taskStates.ts';
+import type { TaskItem } from '../../wire/triple.ts';
+import { type Command, EXIT, OUT, ServiceFailure, UsageError } from '../lib/command.ts';
+import { defineCommand } from '../lib/define.ts';
+import { isStdout, readInput, writeOutput } from '../lib/io.ts';
+import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { plural } from '../lib/text.ts';
+import {
+  progressOf,
+  SERVICE_SETTINGS,
+  type Service,
+  type ServiceCall,
+  withService,
+} from './service.ts';
+import { freshState, StateKeeper, type SubmitState } from './submitState.ts';
+
+/** The `submit` command. */
+export const command: Command = defineCommand({
+  name: 'submit',
+  summary: 'submit a task file to a service and fetch the verified result',
+  usage: ['<task file> [-o <file>] [options]'],
+  about: [
+    'Submits a task file to a service, waits until the task ends, fetches the result, and verifies ' +
+      'it against the task file before writing it. The state is kept beside the task file: after ' +
+      'any interruption, run the same command again and it resumes; nothing is submitted twice.',
+  ],
+  operands: { '<task file>': 'as for falconry aggregate; -: standard input' },
+  options: [
+    { ...OUT, about: 'where to write the result file [standard output]' },
+    { name: 'state', value: 'file', about: 'where to keep the state [<task file>.submit]' },
+    { name: 'restart', about: 'discard the state and submit again' },
+    {
+      name: 'wait',
+      negatable: 'on',
+      about:
+        'stop once the service has accepted the task; the same command without it waits for the ' +
+        'result',
+    },
+    {
+      name: 'check',
+      negatable: 'on',
+      about: 'accept a result without verifying it, from another kind of server',
+    },
+  ],
+  settings: SERVICE_SETTINGS,
+  examples: ['falconry submit task.json -o result.json', 'falconry submit task.json --no-wait'],
+  more: [
+    'falconry sign --key key.json *.txt | falconry submit - -o result.json',
+    'falconry tasks show <id>',
+  ],
+  exits: ['invalid', 'usage', 'io', 'service'],
+  writesToStdout: ({ option, flag }) => flag('wait') && isStdout(option('out')),
+  execute,
+});
+
+async function execute(invocation: ServiceCall): Promise<number> {
+  const { io, positionals, option, flag } = invocation;
+  const [path] = positionals;
+  if (path === undefined || positionals.length > 1) {
+    throw new UsageError('expected one task file');
+  }
+  const statePath = option('state') ?? (path === '-' ? undefined : `${path}.submit`);
+  const file = await readInput(path, io);
+  const items = parseTaskFile(file, FILE_LIMITS);
+  const keeper = new StateKeeper(statePath, io);
+  const hint =
+    statePath === undefined
+      ? 'To make a submission from standard input resumable, give --state <file>.'
+      : 'Nothing is lost: run the same command again to resume.';
+  return withService(
+    invocation,
+    async (service) => {
+      if (flag('restart')) await keeper.forget();
+      return submit({ invocation, service, keeper, file, items });
+    },
+    hint,
+  );
+}
+
+/** So often a file that the service refused is sent again. */
+const UPLOAD_TRIES = 5;
+/** About so long the command waits for another one that sends the same file. */
+const LOOK_MS = 300;
+
+interface Work {
+  readonly invocation: ServiceCall;
+  readonly service: Service;
+  readonly keeper: StateKeeper;
+  readonly file: Uint8Array;
+  readonly items: readonly TaskItem[];
+}
+
+async function submit(work: Work): Promise<number> {
+  const { invocation, service, keeper, file, items } = work;
+  const { client } = service;
+  const { progress, report, note, flag, option } = invocation;
+  const opened = await keeper.open({ service: service.name, file });
+  if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${sayStep(opened.state)}\n`);
+  const state = await accepted(work, opened.state);
+  const id = state.process_id!;
+  const facts = { process_id: id, count: items.length, resumed: opened.resumed };
+  if (!flag('wait')) {
+    report({ ok: true, ...facts }, `task ${id} accepted: ${items.length} signatures\n`);
+    return EXIT.ok;
+  }
+  try {
+    await client.waitFor(id, { onProgress: (record) => progress.update(progressOf(record)) });
+  } catch (error) {
+    // A task that has ended cannot be resumed.
+    if (isClientError(error) && error.kind === 'task') await keeper.forget();
+    throw explainGone(error, id, keeper);
+  }
+  progress.update({ phase: 'checking', done: 0 });
+  const check = flag('check');
+  const result = await client.result(id, check ? { statements: items } : {});
+  const out = option('out');
+  await writeOutput(out, result.text, invocation.io);
+  await keeper.forget();
+  const { format = null, sizes = null } = result.file ?? {};
+  report(
+    { ok: true, ...facts, checked: result.checked, format, sizes, out: out ?? '-' },
+    `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ` +
+      `${result.aggregate?.length ?? result.text.length} bytes, ` +
+      `${check ? 'verified' : 'not verified'}\n`,
+  );
+  return EXIT.ok;
+}
+
+const sayStep = ({ step, process_id }: SubmitState) =>
+  process_id === null ? 'no task yet' : `task ${process_id}, ${SAYINGS[step]}`;
+
+const SAYINGS = {
+  create: 'no task yet',
+  upload: 'file not yet sent',
+  notify: 'file sent',
+  wait: 'accepted',
+} as const;
+
+/** Takes the steps that are left until the service has accepted the task. */
+async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
+  const { service, keeper, file, invocation } = work;
+  const { client } = service;
+  let state = from;
+  for (;;) {
+    switch (state.step) {
+      case 'create': {
+        const ticket = await client.createTask({ idempotencyKey: state.idempotency_key });
+        const { process_id, url: upload_url } = ticket;
+        state = await keeper.save({ ...state, step: 'upload', process_id, upload_url });
+        break;
+      }
+      case 'upload':
+        state = await keeper.save(await upload(work, state));
+        break;
+      case 'notify': {
+        const record = await notify(work, state);
+        // One that expired before its notification was never submitted.
+        state = await keeper.save(
+          isLost(record) ? freshState({ service: service.name, file }) : { ...state, step: 'wait' },
+        );
+        break;
+      }
+      case 'wait':
+        invocation.progress.update({ phase: 'waiting', done: 0 });
+        return state;
+    }
+  }
+}
+
+/**
+ * Sends the file. When its url has ended it asks for another, and at last for another task. The
+ * same command may be running twice: the service takes one file at a time, and the later one takes
+ * the place of the earlier. So after a 409 it looks again before it sends again.
+ */
+async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
+  const { service, file } = work;
+  const id = from.process_id!;
+  let state = from;
+  for (let tries = 0; ; tries++) {
+    try {
+      await sendFile(work, state.upload_url!);
+      return { ...state, step: 'notify' };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const busy = error.status === 409;
+      if (busy && tries > 0) await sleep(LOOK_MS * (0.5 + Math.random()));
+      const record = await recordOf(service, id);
+      // It takes no more files because work has begun: the notification arrived.
+      if (isSubmitted(record)) return { ...state, step: 'wait' };
+      if (!busy && error.status !== 403 && error.status !== 404) throw error;
+      if (tries === UPLOAD_TRIES) throw error;
+      if (busy && record !== null && stateOfText(record.status) === 'uploaded') {
+        return { ...state, step: 'notify' };
+      }
+      const renewed = record === null ? null : await renew(service, id);
+      if (renewed !== null) state = { ...state, upload_url: renewed };
+      else if (isSubmitted(await recordOf(service, id))) return { ...state, step: 'wait' };
+      else return freshState({ service: service.name, file });
+    }
+  }
+}
+
+const sendFile = ({ service, file, invocation }: Work, url: string) =>
+  service.client.upload(url, file, {
+    onProgress: ({ done, total }) =>
+      invocation.progress.update({ phase: 'uploading', done, total, unit: 'bytes' }),
+  });
+
+const isLost = ({ status }: TaskRecord): boolean =>
+  ['expired', 'cancelled'].includes(outcomeOf(status));
+
+/** Whether the service works on the task, or has ended it. */
+const isSubmitted = (record: TaskRecord | null): boolean =>
+  record !== null && !beforeNotification(record.status) && !isLost(record);
+
+/** The task's record, or null if there is none. */
+async function recordOf({ client }: Service, id: string): Promise<TaskRecord | null> {
+  try {
+    return await client.task(id);
+  } catch (error) {
+    if (isRefusal(error) && error.status === 404) return null;
+    throw error;
+  }
+}
+
+/** A new url for the task, or null where the server has none to give. */
+async function renew({ client }: Service, id: string): Promise<string | null> {
+  try {
+    return (await client.renewUpload(id)).url;
+  } catch (error) {
+    if (isRefusal(error)) return null;
+    throw error;
+  }
+}
+
+/** Notifies the service. A refusal because it was notified already counts as success. */
+async function notify({ service }: Work, { process_id }: SubmitState): Promise<TaskRecord> {
+  const { client } = service;
+  try {
+    return await client.notify(process_id!);
+  } catch (error) {
+    if (!isRefusal(error) || error.status !== 409) throw error;
+    const record = await client.task(process_id!);
+    if (beforeNotification(record.status)) throw error;
+    return record;
+  }
+}
+
+const isRefusal = (error: unknown): error is ClientError =>
+  isClientError(error) && error.kind === 'problem' && (error.status ?? 500) < 500;
+
+/** Somebody removed the task: it is not submitted again unless the user asks for it. */
+function explainGone(error: unknown, id: string, keeper: StateKeeper): unknown {
+  if (!isRefusal(error) || error.status !== 404) return error;
+  const where = keeper.path === undefined ? '' : ` (${keeper.path})`;
+  const message = `task ${id}${where} no longer exists: give --restart to submit again`;
+  return new ServiceFailure('NOT_FOUND', message, { facts: { status: 404 }, cause: error });
+}

@@ -1,0 +1,152 @@
+/**
+ * The state of a submission, in a small file beside the task file, so that a killed command can
+ * resume. The file is written before the step that it names: it may lag behind, but is never ahead.
+ *
+ *   create   a key was chosen; the task may exist (asked again under the key, it is the same one)
+ *   upload   the task exists; its file may be there (it is sent again, which replaces it)
+ *   notify   the file is there; the service may know
+ *   wait     the service knows; what is left is to wait and to fetch
+ *
+ * It holds the upload url, which lets anyone upload, so only its owner can read it.
+ */
+import { readFile, rm } from 'node:fs/promises';
+import { newIdempotencyKey } from '../../client/index.ts';
+import { sha256 } from '../../middleware/hash.ts';
+import { type Io, IoFailure, UsageError } from '../lib/command.ts';
+import { asIoFailure, writeOutput } from '../lib/io.ts';
+
+const VERSION = 1;
+const STEPS = ['create', 'upload', 'notify', 'wait'] as const;
+/** What is to be done next. */
+export type Step = (typeof STEPS)[number];
+
+/** The file's content. */
+export interface SubmitState {
+  readonly version: typeof VERSION;
+  /** Address and name of the service. */
+  readonly service: string;
+  /** SHA-256 of the task file. */
+  readonly task_file: string;
+  readonly idempotency_key: string;
+  readonly step: Step;
+  readonly process_id: string | null;
+  readonly upload_url: string | null;
+}
+
+/** What a state must match to be resumed. */
+export interface Submission {
+  readonly service: string;
+  readonly file: Uint8Array;
+}
+
+/** Keeps the state; without a path (standard input) it is kept for this run alone. */
+export class StateKeeper {
+  readonly path: string | undefined;
+  readonly #io: Io;
+
+  constructor(path: string | undefined, io: Io) {
+    this.path = path;
+    this.#io = io;
+  }
+
+  /**
+   * The state of this submission: the one on disk, or a new one.
+   *
+   * @throws UsageError when the one on disk is of another file or service
+   * @throws IoFailure when it cannot be read or written
+   */
+  async open(submission: Submission): Promise<{ state: SubmitState; resumed: boolean }> {
+    const found = await this.#read();
+    if (found !== null) {
+      this.#requireSame(found, submission);
+      return { state: found, resumed: true };
+    }
+    const state = freshState(submission);
+    if (this.path === undefined) return { state, resumed: false };
+    try {
+      await writeOutput(this.path, format(state), this.#io, 'create');
+      return { state, resumed: false };
+    } catch (error) {
+      // Another process created it a moment ago: its task is ours too.
+      const other = await this.#read();
+      if (other === null) throw error;
+      this.#requireSame(other, submission);
+      return { state: other, resumed: true };
+    }
+  }
+
+  async save(state: SubmitState): Promise<SubmitState> {
+    if (this.path !== undefined) await writeOutput(this.path, format(state), this.#io);
+    return state;
+  }
+
+  async forget(): Promise<void> {
+    if (this.path === undefined) return;
+    await rm(this.path, { force: true }).catch((error) => {
+      throw asIoFailure(`cannot remove ${this.path}`, error);
+    });
+  }
+
+  async #read(): Promise<SubmitState | null> {
+    if (this.path === undefined) return null;
+    let text: string;
+    try {
+      text = await readFile(this.path, 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw asIoFailure(`cannot read ${this.path}`, error);
+    }
+    const state = parse(text);
+    if (state !== null) return state;
+    throw new IoFailure(
+      `${this.path} is not the state of a submission: remove it, or give --restart`,
+    );
+  }
+
+  #requireSame(state: SubmitState, { service, file }: Submission): void {
+    const what =
+      state.service !== service
+        ? `another service (${state.service})`
+        : state.task_file !== hashOf(file)
+          ? 'a different task file'
+          : null;
+    if (what === null) return;
+    throw new UsageError(
+      `${this.path} belongs to a submission of ${what}: give --restart to start over`,
+    );
+  }
+}
+
+/** A state before the first step. */
+export function freshState({ service, file }: Submission): SubmitState {
+  return {
+    version: VERSION,
+    service,
+    task_file: hashOf(file),
+    idempotency_key: newIdempotencyKey(),
+    step: 'create',
+    process_id: null,
+    upload_url: null,
+  };
+}
+
+const hashOf = (file: Uint8Array) => sha256(file).toString('hex');
+
+const format = (state: SubmitState) => `${JSON.stringify(state, null, 2)}\n`;
+
+function parse(text: string): SubmitState | null {
+  let value: SubmitState;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const { version, service, task_file, idempotency_key, step, process_id, upload_url } =
+    value ?? {};
+  const whole =
+    version === VERSION &&
+    [service, task_file, idempotency_key].every((each) => typeof each === 'string') &&
+    STEPS.includes(step) &&
+    (step === 'create' || (/^\d+$/.test(String(process_id)) && typeof upload_url === 'string'));
+  return whole ? value : null;
+}
