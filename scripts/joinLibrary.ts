@@ -67,8 +67,97 @@ const tablesFirst = (paths: readonly string[]): string[] => {
   return [...paths.filter(isTable), ...paths.filter((path) => !isTable(path))];
 };
 
-/** Joins the files of a folder that the compiler has written. */
-export async function joinLibrary(dist: string): Promise<void> {
+/** Where a file imports another one from. */
+function specifier(from: string, to: string): string {
+  const path = posix.relative(posix.dirname(from), to);
+  return path.startsWith('.') ? path : `./${path}`;
+}
+
+/** The modules of `dist` while they are joined. */
+interface Modules {
+  readonly dist: string;
+  readonly imports: ReadonlyMap<string, readonly string[]>;
+  /** What each joined module exports. */
+  readonly names: ReadonlyMap<string, readonly string[]>;
+  readonly joined: ReadonlyMap<string, Library>;
+  /** The file that holds each module, by the module's path. */
+  readonly holders: Map<string, string>;
+}
+
+/** What a module exports, taken from its library. */
+function passedOn({ names }: Modules, path: string, library: string): string {
+  const list = names.get(path)!.map((name) => `${exported(path, name)} as ${name}`);
+  return `export { ${list.join(', ')} } from '${library}';\n`;
+}
+
+/** What a library consists of. */
+function sourceOf({ names, joined }: Modules, library: Library): string {
+  const modules = [...joined.keys()].filter((path) => joined.get(path) === library);
+  const lines = tablesFirst(modules).map((path) => {
+    const list = names.get(path)!.map((name) => `${name} as ${exported(path, name)}`);
+    return `export { ${list.join(', ')} } from '${specifier(library, path)}';`;
+  });
+  return lines.join('\n');
+}
+
+/** Leaves the modules of other files out of the file `output`. */
+const elsewhere = (modules: Modules, output: string): Plugin => ({
+  name: 'elsewhere',
+  setup({ onResolve, onLoad }) {
+    const { dist, joined } = modules;
+    const outside = (to: string) => ({ path: specifier(output, to), external: true });
+    onResolve({ filter: /^library:/ }, ({ path }) => outside(path.slice('library:'.length)));
+    onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
+      const to = relative(dist, join(resolveDir, path));
+      if (to === ERRORS || (to !== output && TOPS.includes(to))) return outside(to);
+      const library = joined.get(to);
+      if (library === undefined || library === output) return undefined;
+      return { path: to, namespace: 'passed-on' };
+    });
+    onLoad({ filter: /.*/, namespace: 'passed-on' }, ({ path }) => ({
+      contents: passedOn(modules, path, `library:${joined.get(path)}`),
+      resolveDir: dist,
+    }));
+    onLoad({ filter: /threads\.js$/ }, ({ path }) => {
+      if (relative(dist, path) !== MOVED.path) return undefined;
+      const text = readFileSync(path, 'utf8');
+      const moved = text
+        .replace(`'${MOVED.name}'`, `'threads/${MOVED.name}'`)
+        .replace(`'./${MOVED.name}.js'`, `'./threads/${MOVED.name}.js'`);
+      if (moved.length !== text.length + 16) throw new Error(`${path}: no ${MOVED.name}`);
+      return { contents: moved };
+    });
+  },
+});
+
+/** @returns the text of the file `output` */
+async function bundle(modules: Modules, output: string, contents: string): Promise<string> {
+  const { dist, imports, holders } = modules;
+  const { outputFiles, metafile } = await build({
+    stdin: { contents, resolveDir: dirname(join(dist, output)) },
+    absWorkingDir: dist,
+    bundle: true,
+    metafile: true,
+    write: false,
+    format: 'esm',
+    platform: 'neutral',
+    packages: 'external',
+    target: 'es2023',
+    legalComments: 'none',
+    // So that users' bundlers can leave out tables.
+    pure: ['Object.freeze', 'Array.from'],
+    logLevel: 'warning',
+    plugins: [elsewhere(modules, output)],
+  });
+  for (const path of Object.keys(metafile.inputs)) {
+    if (!imports.has(path)) continue;
+    if (holders.has(path)) throw new Error(`${path} is in ${holders.get(path)} and ${output}`);
+    holders.set(path, output);
+  }
+  return outputFiles[0]!.text;
+}
+
+async function readModules(dist: string): Promise<Modules> {
   const paths = readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.js'))
     .sort();
@@ -78,89 +167,27 @@ export async function joinLibrary(dist: string): Promise<void> {
   for (const path of joined.keys()) {
     names.set(path, Object.keys(await import(pathToFileURL(join(dist, path)).href)));
   }
+  return { dist, imports, names, joined, holders: new Map() };
+}
 
-  /** What a module exports, taken from its library. */
-  const passedOn = (path: string, library: string): string => {
-    const list = names.get(path)!.map((name) => `${exported(path, name)} as ${name}`);
-    return `export { ${list.join(', ')} } from '${library}';\n`;
-  };
-  const outside = (from: string, to: string): { path: string; external: true } => {
-    const path = posix.relative(posix.dirname(from), to);
-    return { path: path.startsWith('.') ? path : `./${path}`, external: true };
-  };
-  /** The modules of other libraries, for the file `output`. */
-  const elsewhere = (output: string): Plugin => ({
-    name: 'elsewhere',
-    setup({ onResolve, onLoad }) {
-      onResolve({ filter: /^library:/ }, ({ path }) => outside(output, path.slice(8)));
-      onResolve({ filter: /^\./ }, ({ path, resolveDir }) => {
-        const to = relative(dist, join(resolveDir, path));
-        if (to === ERRORS || (to !== output && TOPS.includes(to))) return outside(output, to);
-        const library = joined.get(to);
-        if (library === undefined || library === output) return undefined;
-        return { path: to, namespace: 'passed-on' };
-      });
-      onLoad({ filter: /.*/, namespace: 'passed-on' }, ({ path }) => ({
-        contents: passedOn(path, `library:${joined.get(path)}`),
-        resolveDir: dist,
-      }));
-      onLoad({ filter: /threads\.js$/ }, ({ path }) => {
-        if (relative(dist, path) !== MOVED.path) return undefined;
-        const text = readFileSync(path, 'utf8');
-        const moved = text
-          .replace(`'${MOVED.name}'`, `'threads/${MOVED.name}'`)
-          .replace(`'./${MOVED.name}.js'`, `'./threads/${MOVED.name}.js'`);
-        if (moved.length !== text.length + 16) throw new Error(`${path}: no ${MOVED.name}`);
-        return { contents: moved };
-      });
-    },
-  });
-  /** The file that holds each module, by the module's path. */
-  const holders = new Map<string, string>();
-  const bundle = async (output: string, contents: string): Promise<string> => {
-    const { outputFiles, metafile } = await build({
-      metafile: true,
-      stdin: { contents, resolveDir: dirname(join(dist, output)) },
-      absWorkingDir: dist,
-      bundle: true,
-      write: false,
-      format: 'esm',
-      platform: 'neutral',
-      packages: 'external',
-      target: 'es2023',
-      legalComments: 'none',
-      // So that users' bundlers can leave out tables.
-      pure: ['Object.freeze', 'Array.from'],
-      logLevel: 'warning',
-      plugins: [elsewhere(output)],
-    });
-    for (const path of Object.keys(metafile.inputs)) {
-      if (!imports.has(path)) continue;
-      if (holders.has(path)) throw new Error(`${path} is in ${holders.get(path)} and ${output}`);
-      holders.set(path, output);
-    }
-    return outputFiles[0]!.text;
-  };
-
+/** Joins the files of a folder that the compiler has written. */
+export async function joinLibrary(dist: string): Promise<void> {
+  const modules = await readModules(dist);
+  const { imports, joined, holders } = modules;
   const made = new Map<string, string>();
   for (const library of LIBRARIES) {
-    const modules = [...joined.keys()].filter((path) => joined.get(path) === library);
-    const lines = tablesFirst(modules).map((path) => {
-      const list = names.get(path)!.map((name) => `${name} as ${exported(path, name)}`);
-      return `export { ${list.join(', ')} } from '${outside(library, path).path}';`;
-    });
-    made.set(library, await bundle(library, lines.join('\n')));
+    made.set(library, await bundle(modules, library, sourceOf(modules, library)));
   }
   for (const top of TOPS) {
-    made.set(top, await bundle(top, readFileSync(join(dist, top), 'utf8')));
+    made.set(top, await bundle(modules, top, readFileSync(join(dist, top), 'utf8')));
   }
   for (const path of holders.keys()) rmSync(join(dist, path));
   for (const [path, text] of made) writeFileSync(join(dist, path), text);
-  const rest = paths.filter((path) => !holders.has(path) && !made.has(path));
+  const rest = [...imports.keys()].filter((path) => !holders.has(path) && !made.has(path));
   for (const path of new Set(rest.flatMap((each) => imports.get(each)!))) {
     const library = joined.get(path);
     if (library === undefined) continue;
-    writeFileSync(join(dist, path), passedOn(path, outside(path, library).path));
+    writeFileSync(join(dist, path), passedOn(modules, path, specifier(path, library)));
   }
 }
 

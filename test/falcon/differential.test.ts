@@ -1,7 +1,7 @@
 /**
- * Against three other implementations, both ways; in the short run against noble alone. Where they disagree about malformed bytes, the
- * specification decides, and the disagreement is written down here so that a change in a peer is
- * noticed.
+ * Against three other implementations, both ways; in the short run against noble alone. Where they
+ * disagree about malformed bytes, the specification decides, and the disagreement is written down
+ * here so that a change in a peer is noticed.
  */
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
