@@ -4,12 +4,12 @@
  *
  *   path → method → API key → rate → handler        every error is a problem document
  */
-import { type Context, Hono, type MiddlewareHandler } from 'hono';
-import { cors } from 'hono/cors';
+import type { Context, MiddlewareHandler } from 'hono';
 import { CodedError, type ErrorCode, isCodedError } from '../shared/errors.ts';
 import { describe, inShort } from './describe.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/bodyBudget.ts';
+import { cors, Hono } from './http/npmInstallHono.ts';
 import { observed } from './http/observe.ts';
 import { newTraceId, REQUEST_ID } from './http/traceContext.ts';
 import { isRefusal } from './identity/callers.ts';

@@ -77,10 +77,11 @@ async function install(hono: string | null): Promise<string> {
   const ours = join(projectFolder, 'node_modules');
   // Those that import Hono are copied: a link would lead to the Hono of this project.
   await cp(join(root, 'falconry'), join(modules, 'falconry'), { recursive: true });
-  await mkdir(join(modules, '@hono'), { recursive: true });
-  await cp(join(ours, '@hono/node-server'), join(modules, '@hono/node-server'), {
-    recursive: true,
-  });
+  if (hono !== null) {
+    await cp(join(ours, '@hono/node-server'), join(modules, '@hono/node-server'), {
+      recursive: true,
+    });
+  }
   const present = new Set(await readdir(modules));
   for (const name of ['@asteasolutions', '@noble', '@types', 'eventsource-parser', 'piscina']) {
     if (!present.has(name)) await symlink(join(ours, name), join(modules, name));
@@ -163,7 +164,8 @@ describe.each(['4.0.0', '4.6.0', '4.7.0', '4.12.0', '4.13.0'])('next to Hono %s'
 const METRICS_NEEDED =
   'falconry serve: metrics need the package prom-client: npm install prom-client@15\n';
 const NEEDED =
-  'falconry serve: the service needs the package hono, 4.7 or newer: npm install hono@4\n';
+  'falconry serve: the service needs the packages hono (4.7 or newer) and @hono/node-server: ' +
+  'npm install hono @hono/node-server\n';
 
 describe('without the packages of databases and buckets', () => {
   let folder: string;
@@ -201,14 +203,14 @@ describe('without Hono', () => {
     folder = await install(null);
   });
 
-  it('serve names the package', async () => {
+  it('serve names the packages', async () => {
     expect(await serve(folder)).toEqual({ code: 3, stdout: '', stderr: NEEDED });
   });
 
   it('the import of the service names the package', async () => {
     const program = `import('falconry/middleware').catch((error) => console.log(error.message))`;
     const { stdout } = await run(process.execPath, ['-e', program], { cwd: folder });
-    expect(stdout).toMatch(/^Cannot find package 'hono' imported from .*falconry/);
+    expect(stdout).toMatch(/^Cannot find package 'hono' imported from .*\/npmInstallHono\.js\n$/);
   });
 
   it.each(['--help', 'serve --help', 'doctor --data checked --port 0', 'keygen -o key.json'])(
@@ -218,6 +220,24 @@ describe('without Hono', () => {
       await expect(run(process.execPath, args, { cwd: folder })).resolves.toBeTruthy();
     },
   );
+
+  it('the commands for keys, signatures and aggregates need none', async () => {
+    await writeFile(join(folder, 'message'), 'without a framework');
+    for (const words of [
+      'keygen -o signer.json',
+      'sign message --key signer.json -o task.json',
+      'verify task.json',
+      'aggregate task.json -o out.json',
+      'verify-aggregate out.json task.json',
+    ]) {
+      const ran = run(process.execPath, [COMMAND, ...words.split(' ')], { cwd: folder });
+      await expect(ran, words).resolves.toBeTruthy();
+    }
+    for (const verb of ['submit', 'tasks', 'keys', 'quota']) {
+      const ran = run(process.execPath, [COMMAND, verb, '--help'], { cwd: folder });
+      await expect(ran, verb).resolves.toBeTruthy();
+    }
+  });
 
   it('the library and the client need none', async () => {
     const program = `await import('falconry'); await import('falconry/client'); console.log('both')`;

@@ -161,8 +161,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/hosts/',
     to: [
       /^src\/shared\/errors\.ts$/,
-      /^src\/middleware\/(problems|routes\/route|http\/(continue|traceContext))\.ts$/,
-      /^(hono|@hono\/node-server)(\/|$)/,
+      /^src\/middleware\/(problems|routes\/route|http\/(continue|npmInstallHono|traceContext))\.ts$/,
+      /^@hono\/node-server$/,
       /^node:/,
     ],
   },

@@ -7,7 +7,11 @@ import { IoFailure } from '../lib/command.ts';
 type Framework = Pick<typeof import('../../middleware/index.ts'), 'falconService'> &
   Pick<typeof import('./httpServer.ts'), 'openHttpServer'>;
 
-/** @throws IoFailure if Hono is not installed, or is too old for `@hono/node-server` */
+const NEEDED =
+  'the service needs the packages hono (4.7 or newer) and @hono/node-server: ' +
+  'npm install hono @hono/node-server';
+
+/** @throws IoFailure if one of the two is not installed, or Hono is too old for the other */
 export async function loadFramework(): Promise<Framework> {
   try {
     const { falconService } = await import('../../middleware/index.ts');
@@ -15,9 +19,7 @@ export async function loadFramework(): Promise<Framework> {
     return { falconService, openHttpServer };
   } catch (error) {
     const { message } = error as Error;
-    if (!/'hono[/']|[\\/]hono[\\/]package\.json/.test(message)) throw error;
-    throw new IoFailure('the service needs the package hono, 4.7 or newer: npm install hono@4', {
-      cause: error,
-    });
+    if (!/'(hono|@hono\/node-server)[/']|[\\/]hono[\\/]package\.json/.test(message)) throw error;
+    throw new IoFailure(NEEDED, { cause: error });
   }
 }

@@ -2,9 +2,9 @@
  * The service as a function from Request to Response, below any path: for hosts with the web's
  * standard types, and the basis of the adapters for Node.
  */
-import { Hono } from 'hono';
-import { getPath } from 'hono/utils/url';
+
 import { CodedError } from '../../shared/errors.ts';
+import { getPath, Hono } from '../http/npmInstallHono.ts';
 import { unseenProblem } from '../problems.ts';
 import type { Env } from '../routes/route.ts';
 

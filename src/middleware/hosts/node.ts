@@ -72,12 +72,18 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
   return Object.assign(handle, { checkContinue });
 }
 
+const NEEDED =
+  'toNodeHandler needs the packages hono (4.7 or newer) and @hono/node-server: ' +
+  'npm install hono @hono/node-server';
+
 /**
  * Loads `@hono/node-server` on demand: it needs Hono 4.7, and a host that mounts the app in its own
- * Hono may have an older one.
+ * Hono may have an older one, or no server.
  */
 async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<Handle> {
-  const { getRequestListener } = await import('@hono/node-server');
+  const { getRequestListener } = await import('@hono/node-server').catch((cause) => {
+    throw new Error(NEEDED, { cause });
+  });
   return getRequestListener(
     (request, env) => {
       const incoming = env.incoming as HostRequest;
