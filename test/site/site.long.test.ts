@@ -1,12 +1,14 @@
 /** The documentation site as it is built: quietly, with links that hold, and readable by all. */
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { BASE, entries, SITE } from '../../docs/.vitepress/places.ts';
+import { searchOptions } from '../../docs/.vitepress/search.ts';
 import { crossing, type Sizes } from '../../docs/.vitepress/theme/sizeRows.ts';
 import { aggregate, falcon512 } from '../../src/index.ts';
 import { type Served, serveFolder } from '../bundlers/serve.ts';
@@ -92,6 +94,50 @@ test('the reference has every entry, and every export of the first', async () =>
   expect(names.filter(({ name }) => !index.includes(`>${name}<`))).toEqual([]);
 });
 
+test('the page of the main entry opens with what readers look for first', () => {
+  const page = readFileSync(join(SITE, 'api/falconry.html'), 'utf8');
+  const [, ...headings] = [...page.matchAll(/<h[23] id="([^"]+)"/g)].map(([, id]) => id);
+  expect(headings.slice(0, 3)).toEqual(['falcon512', 'aggregate', 'verifyaggregate']);
+});
+
+test('the page of the HTTP interface has every operation, and no constant key', () => {
+  const page = readFileSync(join(SITE, 'http.html'), 'utf8');
+  for (const operation of ['POST /v1/svc/aggsign', 'GET /v1/svc/tasks', 'PUT /v1/svc/uploads/']) {
+    expect(page).toContain(operation);
+  }
+  expect(page).toContain('$(uuidgen)');
+  expect(page).not.toMatch(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/);
+});
+
+describe('the search finds guides first', () => {
+  interface Index {
+    search(query: string): { readonly id: string }[];
+  }
+  let index: Index;
+  beforeAll(async () => {
+    const require = createRequire(join(ROOT, 'docs/package.json'));
+    const [file = ''] = globSync('assets/chunks/@localSearchIndexroot*.js', { cwd: SITE });
+    const { default: json } = await import(join(SITE, file));
+    const options = { fields: ['title', 'titles', 'text'], storeFields: ['title'], searchOptions };
+    index = require('minisearch').loadJSON(json, options);
+  });
+
+  test.each([
+    ['contribute', /contributing/],
+    ['pagination', /requests/],
+    ['electron', /hosts|bundlers/],
+    ['csp', /bundlers|hosts/],
+    ['own auth', /hosts|start/],
+    ['pem', /keys/],
+    ['seed', /keys/],
+    ['how small', /aggregation/],
+    ['error codes', /requests/],
+  ])('%s', (query, page) => {
+    const [first] = index.search(query);
+    expect(first?.id).toMatch(page);
+  });
+});
+
 test('the table of sizes is that of the chart', () => {
   const sizes = JSON.parse(readFileSync(join(ROOT, 'docs/build/sizes.json'), 'utf8')) as Sizes;
   const text = readFileSync(join(ROOT, 'docs/aggregation.md'), 'utf8');
@@ -158,13 +204,14 @@ test('the chart is that of the code', async () => {
   expect(await near('proof')).toBeLessThan(0.02);
 });
 
-/** Pages of each kind: the first, a guide, the chart, the form, the reference. */
+/** Pages of each kind: the first, a guide, the chart, the form, the references. */
 const LOOKED_AT = [
   '',
   'start',
   'aggregation',
   'playground',
   'examples/own-store',
+  'http',
   'api/falconry/keys',
 ];
 const SCHEMES = ['light', 'dark'] as const;
