@@ -1,5 +1,6 @@
 /** `falconry queue`: lists the unfinished tasks of all clients, in the store of a service. */
 import type { UnfinishedQuery } from '../middleware/stores/port/operatorStore.ts';
+import type { CompleteStore } from '../middleware/stores/port/serviceStore.ts';
 import type { Task } from '../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../wire/taskStates.ts';
 import type { Command } from './command.ts';
@@ -8,7 +9,6 @@ import { EXIT, exitHelp } from './exitCodes.ts';
 import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 import { printable } from './service.ts';
 import { settingLines } from './settings.ts';
-import type { OperatedStore } from './sharedStores.ts';
 import { printTasks, readLimit } from './taskList.ts';
 
 const help = `Usage: falconry queue [options]
@@ -58,11 +58,11 @@ const PAGE = 500;
 
 /** All of them, page by page. */
 export async function* unfinished(
-  store: OperatedStore,
+  store: CompleteStore,
   query: Pick<UnfinishedQuery, 'quarantined'>,
 ): AsyncGenerator<Task> {
   for (let after = 0; ; ) {
-    const page = await store.unfinished({ ...query, after, limit: PAGE });
+    const page = await store.tasks.unfinished({ ...query, after, limit: PAGE });
     yield* page;
     if (page.length < PAGE) return;
     after = page.at(-1)!.id;
