@@ -5,8 +5,7 @@
  */
 
 import type { TaskState, UnfinishedState } from '../../../wire/taskStates.ts';
-import type { BlobRef } from '../../blobs/port/blobStore.ts';
-import type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './task.ts';
+import type { BlobRef, ListedTask, Task, TaskError, TaskProgress, TaskResult } from './task.ts';
 
 export interface NewTask {
   readonly clientId: number;
