@@ -59,7 +59,7 @@ export async function cursorBeforeLast(
   left: number,
 ): Promise<string> {
   const store = sqliteTableStore({ path: join(dataDirectory, STORE_FILE) });
-  const secret = await store.secret('cursors');
+  const secret = await store.tasks.secret('cursors');
   await store.close();
   return encodeCursor(secret, 1, { afterId: FIRST_ID + count - 1 - left, order: 'asc' });
 }

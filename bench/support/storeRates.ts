@@ -34,7 +34,7 @@ export async function measurePuts(world: World, seconds: number): Promise<Bar[]>
   const store = await world.open(CLAIMERS);
   const other = await world.open(1);
   let heard = 0;
-  other.watch(({ own, id }) => {
+  other.tasks.watch(({ own, id }) => {
     if (!own && id > 0) heard++;
   });
   await hearing(world);
@@ -42,7 +42,7 @@ export async function measurePuts(world: World, seconds: number): Promise<Bar[]>
   const value = await rate(CLAIMERS, seconds, async (turn) => {
     const input = { key: `inputs/${crypto.randomUUID()}.json`, bytes: 5_600_000 };
     const task = { clientId: clientOf(turn), state: 'waiting', input, threads: 1 } as const;
-    const outcome = await store.put({ ...task, ttlMs: 3_600_000 });
+    const outcome = await store.tasks.put({ ...task, ttlMs: 3_600_000 });
     if (!outcome.ok) throw new Error(outcome.reason);
     puts++;
   });
@@ -81,10 +81,15 @@ export async function measureCycles(world: World, seconds: number): Promise<Bar[
   const cycle = async () => {
     const { id, attempt }: Task = await claim();
     const { leaseMs } = CLAIM;
-    const on = await store.extend(id, attempt, { leaseMs, state: 'aggregating', count: 1722 });
+    const on = await store.tasks.extend(id, attempt, {
+      leaseMs,
+      state: 'aggregating',
+      count: 1722,
+    });
     const blob = { key: `results/${attempt}/${id}.json`, bytes: 264_000 };
     const result = { blob, format: 'proof', aggregateBytes: 131_817 };
-    if (!on || !(await store.finish(id, attempt, result))) throw new Error('a lease was lost');
+    if (!on || !(await store.tasks.finish(id, attempt, result)))
+      throw new Error('a lease was lost');
   };
   const value = await rate(CLAIMERS, seconds, cycle);
   await store.close();

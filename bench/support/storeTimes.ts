@@ -22,7 +22,7 @@ export async function measureLatency(world: World, count: number): Promise<Bar[]
     await sleep(5 + 10 * Math.random());
     const startMs = performance.now();
     const task = { clientId: clientOf(i), state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
-    const outcome = await client.put(task);
+    const outcome = await client.tasks.put(task);
     if (!outcome.ok) throw new Error(outcome.reason);
     if (i >= warmUp) calledMs.set(outcome.task.id, startMs);
   }
@@ -46,13 +46,13 @@ function work(store: Store, got: (id: number) => void): () => Promise<void> {
     hinted = true;
     wake();
   };
-  store.watch(({ own, state }) => {
+  store.tasks.watch(({ own, state }) => {
     if (!own && state === 'waiting') alarm();
   });
   const loop = async () => {
     while (running) {
       hinted = false;
-      const claimed = await store.claim(CLAIM);
+      const claimed = await store.tasks.claim(CLAIM);
       if (claimed.task !== null) {
         got(claimed.task.id);
         continue;
@@ -139,7 +139,7 @@ export async function measurePages(world: World, rounds: number): Promise<Bar[]>
   for (let round = 0; round < rounds; round++) {
     for (const [name, query] of Object.entries(kinds)) {
       const startMs = performance.now();
-      const { tasks } = await store.list({ clientId, limit, ...query });
+      const { tasks } = await store.tasks.list({ clientId, limit, ...query });
       times.get(name)!.push(performance.now() - startMs);
       const none = query.state === 'expired';
       if (none !== (tasks.length === 0)) throw new Error(`${tasks.length} tasks: ${name}`);
@@ -163,7 +163,7 @@ export async function measureHeartbeats(
   const held: { id: number; attempt: number }[] = [];
   const claimed = async () => {
     for (;;) {
-      const { task } = await claims.claim(CLAIM);
+      const { task } = await claims.tasks.claim(CLAIM);
       if (task === null) return;
       held.push(task);
     }
@@ -176,10 +176,10 @@ export async function measureHeartbeats(
   let beats = 0;
   await rate(10, seconds, async (turn) => {
     const { id, attempt } = held[turn % held.length]!;
-    if (!(await store.extend(id, attempt, CLAIM))) throw new Error('a lease was lost');
+    if (!(await store.tasks.extend(id, attempt, CLAIM))) throw new Error('a lease was lost');
     beats++;
   });
-  const extended = await store.extendAll(held, CLAIM.leaseMs);
+  const extended = await store.tasks.extendAll(held, CLAIM.leaseMs);
   if (extended.size !== held.length) throw new Error('leases were lost');
   beats += held.length;
   await store.close();

@@ -1,11 +1,11 @@
 /** A PostgreSQL of our own, with a million finished tasks, for the parts of ../store.ts. */
 
+import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import type { Task } from '../../src/middleware/stores/port/task.ts';
-import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { type PostgresServer, startNewestPostgres } from '../../test/support/postgres.ts';
 
-export type Store = TaskStore & ApiKeyStore;
+export type Store = CompleteStore;
 
 export interface World {
   readonly server: PostgresServer;
@@ -50,7 +50,7 @@ export async function makeWorld(finished: number): Promise<World> {
     async open(connections) {
       const store = createStore({ url: server.url, schema, connections });
       stores.push(store);
-      await Promise.all(Array.from({ length: connections }, () => store.usage(1)));
+      await Promise.all(Array.from({ length: connections }, () => store.tasks.usage(1)));
       return store;
     },
     async fill(count) {
@@ -75,7 +75,7 @@ export function claimer(world: World, store: Store, refill: number): () => Promi
   let filling: Promise<void> | null = null;
   return async () => {
     for (;;) {
-      const { task } = await store.claim(CLAIM);
+      const { task } = await store.tasks.claim(CLAIM);
       if (task !== null) return task;
       filling ??= world.fill(refill).finally(() => {
         filling = null;

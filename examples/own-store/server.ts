@@ -10,7 +10,7 @@ if (token === undefined) throw new Error('TOKEN is missing: what clients send to
 const hashOf = (text: string) => createHash('sha256').update(text).digest();
 
 const service = falconService({
-  store: mapStore(),
+  store: { tasks: mapStore() },
   blobs: mapBlobs(new Map()),
   // The store has no API keys, so the host identifies callers.
   authenticate: (key) => (timingSafeEqual(hashOf(key), hashOf(token)) ? { client: 'me' } : null),

@@ -5,9 +5,9 @@ import { type Files, mapBlobs } from './files.ts';
 import { mapStore } from './store.ts';
 
 taskStoreContract({ describe, it }, 'own store', async (nowMs) => {
-  const store = mapStore(nowMs);
+  const store = { tasks: mapStore(nowMs) };
   // `other` is a second connection to the same rows, if the store has connections.
-  return { store, other: store, close: () => store.close() };
+  return { store, other: store, close: () => store.tasks.close() };
 });
 
 blobContract({ describe, it }, 'own files', async (nowMs) => {

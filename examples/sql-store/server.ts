@@ -10,7 +10,7 @@ const hashOf = (text: string) => createHash('sha256').update(text).digest();
 
 const store = new SqlStore({ path: process.env.TASKS ?? 'tasks.sqlite' });
 const service = falconService({
-  store,
+  store: { tasks: store, quotas: store },
   dataDirectory: '.falconry',
   // The store has no API keys, so the host identifies callers.
   authenticate: (key) => (timingSafeEqual(hashOf(key), hashOf(token)) ? { client: 'me' } : null),

@@ -12,8 +12,8 @@ async function open(nowMs: () => number) {
   const [store, other] = [new SqlStore({ path, nowMs }), new SqlStore({ path, nowMs })];
   for (const each of [store, other]) await each.open();
   return {
-    store,
-    other,
+    store: { tasks: store, quotas: store },
+    other: { tasks: other, quotas: other },
     async close() {
       for (const each of [store, other]) await each.close();
       await rm(folder, { recursive: true });

@@ -27,19 +27,19 @@ interface Kept {
 }
 
 export class ClientLimits {
-  readonly #store: Partial<Pick<QuotaStore, 'quota'>>;
+  readonly #quotas: Pick<QuotaStore, 'quota'> | undefined;
   readonly #common: OwnLimits;
   readonly #kept = new Map<number, Kept>();
 
-  constructor(store: Partial<Pick<QuotaStore, 'quota'>>, limits: Settings['limits']) {
+  constructor(quotas: Pick<QuotaStore, 'quota'> | undefined, limits: Settings['limits']) {
     const { openTasks, storedBytes, requestsPerSecond: perSecond, burst } = limits;
-    this.#store = store;
+    this.#quotas = quotas;
     this.#common = { openTasks, storedBytes, rate: { perSecond, burst } };
   }
 
   /** @throws CodedError (as the rejection) of the store */
   of(clientId: number): Promise<OwnLimits> {
-    if (!this.#store.quota) return Promise.resolve(this.#common);
+    if (!this.#quotas) return Promise.resolve(this.#common);
     const known = this.#kept.get(clientId);
     if (known && Date.now() - known.sinceMs < KEPT_MS && Date.now() >= known.sinceMs) {
       return known.limits;
@@ -55,7 +55,7 @@ export class ClientLimits {
   }
 
   async #read(clientId: number): Promise<OwnLimits> {
-    const quota = await this.#store.quota!(clientId);
+    const quota = await this.#quotas!.quota(clientId);
     if (quota === null) return this.#common;
     const { rate, ...common } = this.#common;
     const { openTasks = common.openTasks, storedBytes = common.storedBytes } = quota;

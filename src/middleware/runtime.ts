@@ -19,7 +19,7 @@ import { type Settings, STORE_FILE } from './options/options.ts';
 import { timedPort } from './portCalls.ts';
 import { checkKey, KeyFileSigner, keyPlace } from './signing/keyFile.ts';
 import { VerifiedSigner } from './signing/signer.ts';
-import type { SecretStore } from './stores/port/operatorStore.ts';
+import type { ServiceStore } from './stores/port/serviceStore.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/port/taskStore.ts';
 import { sqliteStore } from './stores/sqlite/sqlite.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
@@ -154,9 +154,8 @@ export class Runtime {
       await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
 
     const ownStore = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
-    const store: NonNullable<Settings['store']> = this.#timed('store', ownStore);
+    const { tasks: store, apiKeys = null, quotas, secrets } = this.#timedStore(ownStore);
     await store.open();
-    const apiKeys = 'findApiKey' in store ? (store as TaskStore & ApiKeyStore) : null;
     const path = join(dataDirectory, 'files');
     const ownBlobs =
       settings.blobs ?? directoryBlobs({ path, minFreeBytes: settings.minFreeBytes });
@@ -166,8 +165,8 @@ export class Runtime {
     started.catch(() => undefined);
     const signer = settings.signing ? await this.#openSigner() : null;
     const authenticate = callerFinder(settings.authenticate ?? this.#byKey(apiKeys!), store);
-    const urls = await this.#openUrls(store);
-    const limits = new ClientLimits(store, settings.limits);
+    const urls = await this.#openUrls(store, secrets);
+    const limits = new ClientLimits(quotas, settings.limits);
     const cursorSecret = await store.secret('cursors');
 
     const tell = ({ id, own, ...news }: TaskNews) => {
@@ -190,7 +189,17 @@ export class Runtime {
     return onPortCall === undefined ? port : timedPort(port, name, onPortCall);
   }
 
-  #makeStore(path: string): TaskStore & ApiKeyStore {
+  /** Every port of the store by itself, so that a call is told by the name of its verb alone. */
+  #timedStore({ tasks, apiKeys, quotas, secrets }: ServiceStore): ServiceStore {
+    return {
+      tasks: this.#timed('store', tasks),
+      ...(apiKeys && { apiKeys: this.#timed('store', apiKeys) }),
+      ...(quotas && { quotas: this.#timed('store', quotas) }),
+      ...(secrets && { secrets: this.#timed('store', secrets) }),
+    };
+  }
+
+  #makeStore(path: string): ServiceStore {
     const { allowSharedDatabase: allowShared, logger } = this.settings;
     const onTrouble = (message: string, fields: object) => logger.warn(message, { ...fields });
     const store = sqliteStore({ path, allowShared, onTrouble });
@@ -204,9 +213,9 @@ export class Runtime {
     return storedKeyAuthentication(apiKeys, (sha256) => uses.note(sha256));
   }
 
-  async #openUrls(store: TaskStore & Partial<SecretStore>): Promise<UrlSecrets> {
+  async #openUrls(store: TaskStore, secrets: ServiceStore['secrets']): Promise<UrlSecrets> {
     const { uploadUrlTtlMs, resultUrlTtlMs } = this.settings;
-    const urls = await UrlSecrets.open(store, Math.max(uploadUrlTtlMs, resultUrlTtlMs));
+    const urls = await UrlSecrets.open(store, secrets, Math.max(uploadUrlTtlMs, resultUrlTtlMs));
     this.#lookAgain(urls, 'the secret of urls was not read again');
     return urls;
   }

@@ -14,15 +14,18 @@ const run = (...args: string[]) => falconryHere([...args, '--data', folder.path]
 beforeAll(async () => {
   const input = { key: 'inputs/a.json', bytes: 1 };
   const waiting = { state: 'waiting', input, count: 9, threads: 1, ttlMs: 60_000 } as const;
-  const put = async (task: Parameters<typeof store.put>[0]) => {
-    const outcome = await store.put(task);
+  const put = async (task: Parameters<typeof store.tasks.put>[0]) => {
+    const outcome = await store.tasks.put(task);
     if (!outcome.ok) throw new Error(outcome.reason);
     ids.push(String(outcome.task.id));
   };
   for (const clientId of [1, 2]) {
     await put({ ...waiting, clientId });
-    const { task } = await store.claim({ leaseMs: 60_000, threads: 1 });
-    await store.setAside(task!.id, 1, { code: 'THREAD_LOST', message: 'ended \u001b[31m early' });
+    const { task } = await store.tasks.claim({ leaseMs: 60_000, threads: 1 });
+    await store.tasks.setAside(task!.id, 1, {
+      code: 'THREAD_LOST',
+      message: 'ended \u001b[31m early',
+    });
   }
   await put({ ...waiting, clientId: 3 });
   await put({ clientId: 3, state: 'created', threads: 1, ttlMs: 60_000 });
@@ -87,12 +90,12 @@ test('retry: those named, or all; 1 for one that was not set aside', async () =>
     { process_id: first, retried: true },
     { process_id: third, retried: false, code: 'NOT_FOUND' },
   ]);
-  expect(await store.get(Number(first))).toMatchObject({ quarantined: false, error: null });
+  expect(await store.tasks.get(Number(first))).toMatchObject({ quarantined: false, error: null });
   expect(await run('retry', '--all')).toMatchObject({ code: 0, out: `${second} waits again\n` });
   expect(await run('retry', '--all')).toMatchObject({ code: 0, out: 'no task was set aside\n' });
   expect(await run('queue', '--aside')).toMatchObject({ code: 0, out: '', err: 'no tasks\n' });
   expect((await run('queue', '--aside', '--json')).out).toBe('[]\n');
-  expect(await store.claim({ leaseMs: 60_000, threads: 1 })).toMatchObject({
+  expect(await store.tasks.claim({ leaseMs: 60_000, threads: 1 })).toMatchObject({
     task: { id: Number(first), attempt: 2 },
   });
 });

@@ -267,7 +267,7 @@ describe('a state that does not fit', () => {
       proxied.fate = (request) => (/^PUT /.test(request) ? 'before' : 'pass');
       expect((await falconry(['submit', task, '--retries', '0'], own)).code).toBe(4);
       aheadMs = 2 * 3_600_000;
-      expect((await store.sweep({ answerMs: 24 * 3_600_000 })).expired).toHaveLength(1);
+      expect((await store.tasks.sweep({ answerMs: 24 * 3_600_000 })).expired).toHaveLength(1);
       aheadMs = 0;
       proxied.fate = () => 'pass';
       const { code, stderr } = await falconry(['submit', task, '-o', `${task}.out`], own);

@@ -35,7 +35,7 @@ describe('falconry keys', () => {
     expect(made).toMatchObject({ ok: true, expired: false, last_used_at: null });
     const { err } = await run('keys', 'create', '--name', 'b');
     expect(err).not.toContain('expires');
-    await inStore((store) => store.markApiKeysUsed([made.sha256]));
+    await inStore((store) => store.apiKeys.markApiKeysUsed([made.sha256]));
     const [a, b] = await json('keys', 'list');
     near(a.last_used_at, 0);
     expect(b).toMatchObject({ expires_at: null, expired: false, last_used_at: null });
@@ -49,7 +49,7 @@ describe('falconry keys', () => {
 
   it('says that a key has expired', async () => {
     const { sha256 } = await json('keys', 'create');
-    await inStore((s) => s.rotateApiKey(sha256, { sha256: '9'.repeat(64), overlapMs: 0 }));
+    await inStore((s) => s.apiKeys.rotateApiKey(sha256, { sha256: '9'.repeat(64), overlapMs: 0 }));
     expect((await run('keys', 'list')).out).toMatch(/ {2}expired \S+Z {2}not used {2}key\n/);
   });
 
@@ -124,10 +124,10 @@ describe('falconry quota', () => {
     expect(await json('quota', '1', '--rate', '9')).toEqual({ ok: true, ...wire, used });
     const input = { key: 'inputs/1.json', bytes: 5000 };
     const task = { clientId: 1, state: 'waiting', input, threads: 1, ttlMs: 0 } as const;
-    await inStore((store) => store.put(task));
+    await inStore((store) => store.tasks.put(task));
     expect((await run('quota', '1')).out).toContain('in use: 1 unfinished task, 5.0 kB of files');
     expect(await json('quota')).toEqual([wire]);
-    expect(await inStore((store) => store.quota(1))).toEqual({
+    expect(await inStore((store) => store.quotas.quota(1))).toEqual({
       openTasks: 0,
       storedBytes: 2 ** 31,
       requestsPerSecond: 9,

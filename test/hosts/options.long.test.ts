@@ -117,7 +117,7 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
       ['key-of-alice-0123456789', 1],
       ['key-of-bob-0123456789', 2],
     ]);
-    const { findApiKey: _, ...store } = memoryStore();
+    const { apiKeys: _, ...store } = memoryStore();
     const blobs = directoryBlobs({ path: join(directory, 'elsewhere') });
     const statuses: number[] = [];
     const service = await begin({

@@ -42,7 +42,7 @@ describe('an aggregation task', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'falconry-aggregate-'));
     blobs = directoryBlobs({ path: folder });
-    store = memoryStore();
+    store = memoryStore().tasks;
     events = [];
     startRunner('bundle');
   });

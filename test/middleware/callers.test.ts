@@ -109,7 +109,7 @@ describe('a client by name', () => {
     await start({ store, onEvent: (event) => events.push(event) });
     await clientOf('session=1');
     await ask('DELETE', `${TASKS}/1`, 'session=1');
-    vi.spyOn(store, 'clientNamed').mockRejectedValue(new Error('the store is away'));
+    vi.spyOn(store.tasks, 'clientNamed').mockRejectedValue(new Error('the store is away'));
     expectProblem(await ask('GET', TASKS, 'session=0'), 500, 'INTERNAL');
     const told = lines.join('\n') + JSON.stringify(events);
     expect(told).toContain('the store is away');

@@ -43,7 +43,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'falconry-crash-'));
   items = makeItems(60, 6);
   const store = sqliteStore({ path: join(folder, STORE_FILE) });
-  apiKey = (await createApiKey(store, { name: 'crash test' })).key;
+  apiKey = (await createApiKey(store.apiKeys, { name: 'crash test' })).key;
   await store.close();
   const db = new DatabaseSync(join(folder, STORE_FILE));
   db.exec(`
@@ -289,7 +289,7 @@ it('loses nothing and does nothing twice, killed at random moments', {
   const blobs = directoryBlobs({ path: join(folder, 'files') });
   const orphans = await blobs.clean({
     olderThanMs: -1000,
-    referenced: (keys) => store.referenced(keys),
+    referenced: (keys) => store.tasks.referenced(keys),
   });
   await store.close();
   const left = await readdir(join(folder, 'files'), { recursive: true, withFileTypes: true });

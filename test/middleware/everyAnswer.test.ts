@@ -162,10 +162,10 @@ describe('every documented answer', () => {
     const store = memoryStore();
     const broken = await open({
       authenticate: failing,
-      store: { ...store, get: failing },
+      store: { ...store, tasks: { ...store.tasks, get: failing } },
       blobs: { ...blobs, get: failing },
     });
-    const urlSecret = await store.secret('urls');
+    const urlSecret = await store.tasks.secret('urls');
     for (const { method, path, right } of withStatus(500)) {
       const answer = await ask(broken, method, right === 'url' ? signed(urlSecret, path) : path);
       expect([answer.status, answer.text.includes('secret')], path).toEqual([500, false]);
@@ -184,7 +184,7 @@ describe('every documented answer', () => {
 
   it('507 while the disk is full', async () => {
     const store = memoryStore();
-    const urlSecret = await store.secret('urls');
+    const urlSecret = await store.tasks.secret('urls');
     const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
     folders.push(folder);
     const full = async () => {
@@ -192,7 +192,7 @@ describe('every documented answer', () => {
     };
     const service = await open({
       authenticate: full,
-      store: { ...store, get: full },
+      store: { ...store, tasks: { ...store.tasks, get: full } },
       blobs: { ...directoryBlobs({ path: folder }), get: full },
     });
     for (const { method, path, right } of withStatus(507)) {
@@ -208,8 +208,11 @@ describe('every documented answer', () => {
     const away = await open({
       store: {
         ...store,
-        async get() {
-          throw new CodedError('STORE_UNAVAILABLE');
+        tasks: {
+          ...store.tasks,
+          async get() {
+            throw new CodedError('STORE_UNAVAILABLE');
+          },
         },
       },
     });
@@ -311,7 +314,7 @@ describe('every documented answer', () => {
       [AGGSIGN, JSON.stringify({ data })],
     ] as const) {
       const print = createHash('sha256').update(`POST ${path}\n`).update(body).digest('hex');
-      const begun = await store.beginAnswer(1, headers['idempotency-key'], print, 60_000);
+      const begun = await store.tasks.beginAnswer(1, headers['idempotency-key'], print, 60_000);
       if (begun.kind !== 'held') throw new Error(begun.kind);
       const twice = await ask(service, 'POST', path, { headers, body });
       expect(twice.json.code).toBe('IDEMPOTENCY_CONFLICT');
@@ -321,7 +324,7 @@ describe('every documented answer', () => {
         body: path === AGGSIGN ? { data, x: 1 } : 'other',
       });
       expect([other.status, other.json.code]).toEqual([422, 'IDEMPOTENCY_MISMATCH']);
-      await store.abandonAnswer(begun.hold);
+      await store.tasks.abandonAnswer(begun.hold);
       const first = await ask(service, 'POST', path, { headers, body });
       expect(first.status).toBeLessThan(300);
       const task = `/v1/svc/tasks/${first.json.process_id}`;

@@ -268,11 +268,14 @@ describe('from signatures to a result', () => {
     let cuts = 1;
     const store: typeof memory = {
       ...memory,
-      async put(task, options) {
-        const outcome = await memory.put(task, options);
-        // The line is cut between the commit and its confirmation.
-        if (cuts-- > 0) throw new CodedError('STORE_UNAVAILABLE');
-        return outcome;
+      tasks: {
+        ...memory.tasks,
+        async put(task, options) {
+          const outcome = await memory.tasks.put(task, options);
+          // The line is cut between the commit and its confirmation.
+          if (cuts-- > 0) throw new CodedError('STORE_UNAVAILABLE');
+          return outcome;
+        },
       },
     };
     const cut = await startService({ store });

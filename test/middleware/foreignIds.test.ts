@@ -53,7 +53,7 @@ let absent: number;
 beforeAll(async () => {
   const store = memoryStore();
   http = await startService({
-    store: recorded<TaskStore & typeof store>('store', store),
+    store: { ...store, tasks: recorded<TaskStore>('store', store.tasks) },
     workers: false,
   });
   const key = http.bob;
@@ -71,16 +71,16 @@ beforeAll(async () => {
 
   const { process_id: done } = await create();
   foreign.set('completed', done);
-  await store.upload(done, { key: 'inputs/0.json', bytes: 1 });
-  const { clientId } = (await store.get(done))!;
-  await store.notify(done, clientId);
+  await store.tasks.upload(done, { key: 'inputs/0.json', bytes: 1 });
+  const { clientId } = (await store.tasks.get(done))!;
+  await store.tasks.notify(done, clientId);
   for (let task = null; task !== done; ) {
-    const claimed = (await store.claim({ leaseMs: 60_000, threads: 1 })).task!;
+    const claimed = (await store.tasks.claim({ leaseMs: 60_000, threads: 1 })).task!;
     task = claimed.id;
     if (task !== done) continue;
-    await store.extend(task, claimed.attempt, { leaseMs: 60_000, state: 'aggregating' });
+    await store.tasks.extend(task, claimed.attempt, { leaseMs: 60_000, state: 'aggregating' });
     const blob = { key: `results/1/${task}.json`, bytes: 1 };
-    await store.finish(task, claimed.attempt, { blob, format: 'bundle', aggregateBytes: 1 });
+    await store.tasks.finish(task, claimed.attempt, { blob, format: 'bundle', aggregateBytes: 1 });
   }
   absent = Math.max(...foreign.values()) + 1_000_000;
 });

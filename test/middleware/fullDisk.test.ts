@@ -48,14 +48,14 @@ describe.skipIf(!mounted)('a small file system', () => {
     const path = join(small, 'store', 'tasks.sqlite');
     const store = sqliteStore({ path });
     const ids: number[] = [];
-    const first = await store.put(task);
+    const first = await store.tasks.put(task);
     if (first.ok) ids.push(first.task.id);
     const makeRoom = fillUp(200_000);
     let refused: unknown;
     while (refused === undefined) {
       const traceparent = 'x'.repeat(2000);
       const outcomes = await Promise.allSettled(
-        Array.from({ length: 5 }, () => store.put({ ...task, traceparent })),
+        Array.from({ length: 5 }, () => store.tasks.put({ ...task, traceparent })),
       );
       for (const outcome of outcomes) {
         if (outcome.status === 'rejected') refused = outcome.reason;
@@ -65,10 +65,10 @@ describe.skipIf(!mounted)('a small file system', () => {
     }
     expect(refused).toMatchObject({ code: 'STORAGE_FULL', status: 507, retriable: true });
     const listed = async () =>
-      (await store.list({ clientId: 1, limit: 10_000 })).tasks.map(({ id }) => id);
+      (await store.tasks.list({ clientId: 1, limit: 10_000 })).tasks.map(({ id }) => id);
     expect(await listed()).toEqual(ids);
     makeRoom();
-    const more = await store.put(task);
+    const more = await store.tasks.put(task);
     if (more.ok) ids.push(more.task.id);
     expect(await listed()).toEqual(ids);
     await store.close();
@@ -180,7 +180,7 @@ describe('a worker without room for its result', () => {
     const events: RunnerEvent[] = [];
     let refusals = 8;
     const runner = createRunner({
-      store,
+      store: store.tasks,
       threads: 1,
       concurrency: 1,
       maxFailures: 2,
@@ -197,13 +197,13 @@ describe('a worker without room for its result', () => {
       },
     });
     const ended = new Promise<number>((resolve) => {
-      store.watch(({ id, state }) => {
+      store.tasks.watch(({ id, state }) => {
         if (state === 'completed' || state === 'failed') resolve(id);
       });
     });
-    await store.put({ ...task, state: 'waiting' });
+    await store.tasks.put({ ...task, state: 'waiting' });
     runner.start();
-    const done = await store.get(await ended);
+    const done = await store.tasks.get(await ended);
     expect(done).toMatchObject({ state: 'completed', failures: 0, attempt: 9 });
     expect(events.filter(({ type }) => type === 'retried').length).toBe(8);
     await runner.stop();
@@ -216,7 +216,7 @@ describe('a worker without room for its result', () => {
       started = resolve;
     });
     const runner = createRunner({
-      store,
+      store: store.tasks,
       threads: 1,
       retryMs: 600_000,
       onEvent: ({ type }) => type === 'retried' && started(),
@@ -227,11 +227,11 @@ describe('a worker without room for its result', () => {
         discard: async () => {},
       },
     });
-    const outcome = await store.put({ ...task, state: 'waiting' });
+    const outcome = await store.tasks.put({ ...task, state: 'waiting' });
     runner.start();
     await full;
     await runner.stop({ graceMs: 0 });
-    const left = outcome.ok ? await store.get(outcome.task.id) : null;
+    const left = outcome.ok ? await store.tasks.get(outcome.task.id) : null;
     expect(left).toMatchObject({ state: 'waiting', failures: 0, losses: 0 });
   });
 });

@@ -1,7 +1,5 @@
-/** The service's own stores: each does what tasks, API keys, and operators need. */
-import type { OperatorStore } from '../../src/middleware/stores/port/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+/** The service's own stores, which have all ports. */
+import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import type { OpenedStore as Opened } from '../../src/middleware/testing/index.ts';
 
-export type FullStore = TaskStore & ApiKeyStore & OperatorStore;
-export type OpenedStore = Opened<FullStore>;
+export type OpenedStore = Opened<CompleteStore>;

@@ -110,10 +110,10 @@ it('a store that is closed has committed what was asked for before', async () =>
   const path = join(folder, 'store');
   const store = sqliteTableStore({ path });
   const task = { clientId: 1, state: 'created', threads: 1, ttlMs: 1e12 } as const;
-  const puts = Array.from({ length: 100 }, () => store.put(task));
+  const puts = Array.from({ length: 100 }, () => store.tasks.put(task));
   await store.close();
   expect((await Promise.all(puts)).every(({ ok }) => ok)).toBe(true);
   const again = sqliteTableStore({ path });
-  expect((await again.list({ clientId: 1, limit: 1000 })).tasks.length).toBe(100);
+  expect((await again.tasks.list({ clientId: 1, limit: 1000 })).tasks.length).toBe(100);
   await again.close();
 });

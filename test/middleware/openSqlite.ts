@@ -44,12 +44,22 @@ export function threadedStore(path: string, { nowMs, wallMs }: Clocks): Store {
   set();
   const store = sqliteStore({ path, clocks });
   // The clocks are read before each verb: no test changes them while one runs.
-  const verbs = Object.entries(store).map(([name, verb]) => [
-    name,
-    (...args: unknown[]) => {
-      set();
-      return (verb as (...args: unknown[]) => unknown)(...args);
-    },
-  ]);
-  return Object.fromEntries(verbs) as Store;
+  const timed = <Port extends object>(port: Port): Port => {
+    const verbs = Object.entries(port).map(([name, verb]) => [
+      name,
+      (...args: unknown[]) => {
+        set();
+        return (verb as (...args: unknown[]) => unknown)(...args);
+      },
+    ]);
+    return Object.fromEntries(verbs) as Port;
+  };
+  const { apiKeys, quotas, secrets, ...whole } = store;
+  return {
+    ...whole,
+    tasks: timed(store.tasks),
+    apiKeys: timed(apiKeys),
+    quotas: timed(quotas),
+    secrets: timed(secrets),
+  };
 }

@@ -46,7 +46,7 @@ overPostgres('newest', (server) => {
     const store = postgresStore({ url, schema, connections: 1 });
     for (const attempt of [
       () => store.open(),
-      () => store.ping(),
+      () => store.tasks.ping(),
       () => migrate(url, { schema }),
       () => migrate(url, { schema, check: true }),
       () => migrate(url, { schema, dryRun: true }),
@@ -64,23 +64,23 @@ overPostgres('newest', (server) => {
     const limits = { openTasks: 1 };
     const before = Date.now();
     const task = { clientId: 3, state: 'created', threads: 1, ttlMs: 60_000 } as const;
-    const put = await store.put(task, { limits });
+    const put = await store.tasks.put(task, { limits });
     if (!put.ok) throw new Error(put.reason);
     const { id, createdAt, expiresAtMs } = put.task;
     expect(Math.abs(Date.parse(createdAt) - before)).toBeLessThan(30_000);
     expect(expiresAtMs).toBeGreaterThan(before + 30_000);
-    expect(await store.put(task, { limits })).toEqual({ ok: false, reason: 'openTasks' });
-    await store.upload(id, { key: 'inputs/a.json', bytes: 5 });
-    await store.notify(id, 3);
-    expect(await store.claim({ leaseMs: 60_000, threads: 2 })).toMatchObject({ task: { id } });
-    const none = await store.claim({ leaseMs: 60_000, threads: 2 });
+    expect(await store.tasks.put(task, { limits })).toEqual({ ok: false, reason: 'openTasks' });
+    await store.tasks.upload(id, { key: 'inputs/a.json', bytes: 5 });
+    await store.tasks.notify(id, 3);
+    expect(await store.tasks.claim({ leaseMs: 60_000, threads: 2 })).toMatchObject({ task: { id } });
+    const none = await store.tasks.claim({ leaseMs: 60_000, threads: 2 });
     if (none.task) throw new Error('claimed twice');
     expect(none.nextMs).toBeLessThanOrEqual(1000);
-    await store.extend(id, 1, { leaseMs: 60_000, state: 'aggregating', count: 7 });
+    await store.tasks.extend(id, 1, { leaseMs: 60_000, state: 'aggregating', count: 7 });
     const blob = { key: `results/1/${id}.json`, bytes: 9 };
-    expect(await store.finish(id, 1, { blob, format: 'bundle', aggregateBytes: 4 })).toBe(true);
-    expect(await store.get(id, 3)).toMatchObject({ state: 'completed', count: 7, input: null });
-    expect(await store.usage(3)).toEqual({ openTasks: 0, storedBytes: 9 });
+    expect(await store.tasks.finish(id, 1, { blob, format: 'bundle', aggregateBytes: 4 })).toBe(true);
+    expect(await store.tasks.get(id, 3)).toMatchObject({ state: 'completed', count: 7, input: null });
+    expect(await store.tasks.usage(3)).toEqual({ openTasks: 0, storedBytes: 9 });
     await store.close();
   });
 });

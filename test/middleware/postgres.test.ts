@@ -33,7 +33,12 @@ describe('options of the store on PostgreSQL', () => {
   it('do not appear in errors of the connection', async () => {
     const url = `postgres://me:${PASSWORD}@localhost/db?host=%2Fnowhere`;
     const store = postgresStore({ url });
-    const tries = [() => store.open(), () => store.ping(), () => store.get(1), () => migrate(url)];
+    const tries = [
+      () => store.open(),
+      () => store.tasks.ping(),
+      () => store.tasks.get(1),
+      () => migrate(url),
+    ];
     for (const attempt of tries) {
       const fault = await attempt().catch((error: unknown) => error);
       expect(fault).toMatchObject({ code: 'STORE_UNAVAILABLE' });
@@ -41,7 +46,7 @@ describe('options of the store on PostgreSQL', () => {
     }
     await store.close();
     await store.close();
-    await expect(store.get(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(store.tasks.get(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
   });
 });
 

@@ -12,14 +12,14 @@ const RESULT = { format: 'bundle', aggregateBytes: 3 } as const;
 /** A task of client 1 with a file of 10 bytes, in its last running state. */
 async function aggregating(store: Store, file: string) {
   const input = { key: `inputs/${file}.json`, bytes: 10 };
-  await store.put({ clientId: 1, state: 'waiting', input, threads: 1, ttlMs: 600_000 });
-  const { task } = await store.claim(CLAIM);
+  await store.tasks.put({ clientId: 1, state: 'waiting', input, threads: 1, ttlMs: 600_000 });
+  const { task } = await store.tasks.claim(CLAIM);
   if (task === null) throw new Error('nothing waits');
   const { id, attempt } = task;
-  await store.extend(id, attempt, { leaseMs: CLAIM.leaseMs, state: 'aggregating' });
+  await store.tasks.extend(id, attempt, { leaseMs: CLAIM.leaseMs, state: 'aggregating' });
   const finish = () => {
     const blob = { key: `results/${attempt}/${id}.json`, bytes: 7 };
-    return store.finish(id, attempt, { blob, ...RESULT });
+    return store.tasks.finish(id, attempt, { blob, ...RESULT });
   };
   return { id, attempt, finish };
 }
@@ -60,13 +60,13 @@ overPostgres('all', (server) => {
       const beat = await aggregating(store, 'beat');
       const heartbeat = `UPDATE ${schema}.tasks SET due_ms = due_ms + 1 WHERE id = ${beat.id}`;
       expect(await besideChange(server(), heartbeat, beat.finish)).toBe(true);
-      expect(await store.usage(1)).toEqual({ openTasks: 0, storedBytes: 7 });
+      expect(await store.tasks.usage(1)).toEqual({ openTasks: 0, storedBytes: 7 });
       expect(await beat.finish()).toBe(false);
 
       const lost = await aggregating(store, 'lost');
       const claimed = `UPDATE ${schema}.tasks SET attempt = attempt + 1 WHERE id = ${lost.id}`;
       expect(await besideChange(server(), claimed, lost.finish)).toBe(false);
-      expect(await store.usage(1)).toEqual({ openTasks: 1, storedBytes: 17 });
-      expect((await store.get(lost.id))!.state).toBe('aggregating');
+      expect(await store.tasks.usage(1)).toEqual({ openTasks: 1, storedBytes: 17 });
+      expect((await store.tasks.get(lost.id))!.state).toBe('aggregating');
     }));
 });

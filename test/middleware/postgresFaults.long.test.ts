@@ -7,15 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import type {
-  ApiKeyStore,
   TaskNews,
-  TaskStore,
 } from '../../src/middleware/stores/port/taskStore.ts';
 import { createStore, type PostgresInternals } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres } from '../support/postgres.ts';
 
-type Store = TaskStore & ApiKeyStore;
+type Store = CompleteStore;
 const WAITING = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
 const CLAIM = { leaseMs: 60_000, threads: 1 };
 
@@ -77,7 +76,7 @@ overPostgres('all', (server) => {
     return store;
   };
   const put = async (store: Store, more: Partial<typeof WAITING> | { clientId: number } = {}) => {
-    const outcome = await store.put({ ...WAITING, ...more });
+    const outcome = await store.tasks.put({ ...WAITING, ...more });
     if (!outcome.ok) throw new Error(outcome.reason);
     return outcome.task;
   };
@@ -96,19 +95,19 @@ overPostgres('all', (server) => {
     const direct = open();
     // A client's first task takes more than one statement.
     const { id: first } = await put(direct);
-    const begun = await store.beginAnswer(1, 'k', 'f', 60_000);
+    const begun = await store.tasks.beginAnswer(1, 'k', 'f', 60_000);
     if (begun.kind !== 'held') throw new Error(begun.kind);
     line.mode = 'cut';
-    const lost = store.put(WAITING, { hold: begun.hold });
+    const lost = store.tasks.put(WAITING, { hold: begun.hold });
     await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: true });
     line.mode = 'open';
     expect(line.cuts).toBe(1);
     // It happened, once; asking again settles it.
-    const { tasks } = await direct.list({ clientId: 1, limit: 9 });
+    const { tasks } = await direct.tasks.list({ clientId: 1, limit: 9 });
     const ids = tasks.map(({ id }) => id).filter((id) => id !== first);
     expect(ids.length).toBe(1);
     const [id] = ids;
-    const again = await store.beginAnswer(1, 'k', 'f', 60_000);
+    const again = await store.tasks.beginAnswer(1, 'k', 'f', 60_000);
     expect(again).toMatchObject({ kind: 'replay', task: { id } });
     await store.close();
     await line.stop();
@@ -117,9 +116,9 @@ overPostgres('all', (server) => {
   it('does not wait for a server that has stopped answering', async () => {
     const line = new Line(server().folder);
     const store = open({}, await line.start());
-    await store.ping();
+    await store.tasks.ping();
     line.mode = 'stopped';
-    await expect(store.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(store.tasks.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await line.stop();
   });
 
@@ -150,13 +149,14 @@ overPostgres('all', (server) => {
     const work = async (store: Store) => {
       while (working) {
         await attempt(async () => {
-          const { task } = await store.claim({ leaseMs: 1000, threads: 1 });
+          const { task } = await store.tasks.claim({ leaseMs: 1000, threads: 1 });
           if (task === null) return;
           const { id, attempt: number } = task;
-          await store.extend(id, number, { leaseMs: 1000, state: 'aggregating' });
+          await store.tasks.extend(id, number, { leaseMs: 1000, state: 'aggregating' });
           const blob = { key: `results/${number}/${id}.json`, bytes: 1 };
           const done = { blob, format: 'bundle', aggregateBytes: 1 };
-          if (await store.finish(id, number, done)) finished.set(id, (finished.get(id) ?? 0) + 1);
+          if (await store.tasks.finish(id, number, done))
+            finished.set(id, (finished.get(id) ?? 0) + 1);
         });
       }
     };
@@ -182,7 +182,7 @@ overPostgres('all', (server) => {
     expect([...finished.values()].every((times) => times === 1)).toBe(true);
     let bytes = 0;
     for (const clientId of [0, 1]) {
-      const usage = await stores[0]!.usage(clientId);
+      const usage = await stores[0]!.tasks.usage(clientId);
       expect(usage.openTasks).toBe(0);
       bytes += usage.storedBytes;
     }
@@ -192,14 +192,14 @@ overPostgres('all', (server) => {
   it('tries again when the server ends a statement because of a deadlock', async () => {
     const store = open();
     const { id } = await put(store);
-    await store.claim(CLAIM);
+    await store.tasks.claim(CLAIM);
     const other = new pg.Client({ connectionString: server().url });
     await other.connect();
     // The other one waits for longer than it takes the server to look for deadlocks.
     await other.query(`SET deadlock_timeout = '60s'`);
     await other.query('BEGIN');
     await other.query(`SELECT id FROM ${schema}.clients WHERE id = 1 FOR UPDATE`);
-    const cancelled = store.cancel(id, 1);
+    const cancelled = store.tasks.cancel(id, 1);
     const blocked = `SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'
       AND query LIKE '%cancelled%'`;
     await until(async () => (await server().query<{ n: number }>(blocked))[0]!.n === 1);
@@ -210,14 +210,14 @@ overPostgres('all', (server) => {
     // The server counts what it ended, some time later.
     const count = 'SELECT sum(deadlocks)::int AS n FROM pg_stat_database';
     await until(async () => (await server().query<{ n: number }>(count))[0]!.n > 0);
-    expect(await store.usage(1)).toEqual({ openTasks: 0, storedBytes: 0 });
+    expect(await store.tasks.usage(1)).toEqual({ openTasks: 0, storedBytes: 0 });
   });
 
   it('tells other processes of changes, and itself only once', async () => {
     const [store, other] = [open(), open()];
     const [here, there]: TaskNews[][] = [[], []];
-    store.watch((news) => here!.push(news));
-    other.watch((news) => there!.push(news));
+    store.tasks.watch((news) => here!.push(news));
+    other.tasks.watch((news) => there!.push(news));
     const listening = `SELECT pid FROM pg_stat_activity WHERE query = 'LISTEN "${schema}"'`;
     const listeners = () => server().query<{ pid: number }>(listening);
     await until(async () => (await listeners()).length === 2);
@@ -225,7 +225,7 @@ overPostgres('all', (server) => {
     await until(() => there!.length > 0);
     const news = { id, clientId: 1, state: 'waiting', attempt: 0 };
     expect(there).toEqual([{ ...news, own: false }]);
-    await other.claim(CLAIM);
+    await other.tasks.claim(CLAIM);
     await until(() => here!.length > 1);
     const claimed = { ...news, state: 'verifying', attempt: 1 };
     expect(here).toEqual([
@@ -261,9 +261,9 @@ overPostgres('all', (server) => {
     await old.query('SELECT txid_current()');
     const ids: number[] = [];
     for (let i = 0; i < 60; i++) ids.push((await put(store)).id);
-    const claim = async () => (await store.claim(CLAIM)).task?.id;
+    const claim = async () => (await store.tasks.claim(CLAIM)).task?.id;
     expect(await claim()).toBe(ids[0]);
-    await store.fail(ids[0]!, 1, { code: 'TIMED_OUT', message: 'm' }, { delayMs: 500 });
+    await store.tasks.fail(ids[0]!, 1, { code: 'TIMED_OUT', message: 'm' }, { delayMs: 500 });
     for (let i = 1; i < 20; i++) expect(await claim()).toBe(ids[i]);
     nowMs += 500;
     expect(await claim()).toBe(ids[0]);
@@ -293,10 +293,10 @@ overPostgres('all', (server) => {
   it('keeps any text that a client can make it say', async () => {
     const store = open();
     const { id } = await put(store);
-    await store.claim(CLAIM);
+    await store.tasks.claim(CLAIM);
     const message = 'nul \u0000, half \ud800, quote " and \\';
     const error = { code: 'BAD_TASK_FILE', message } as const;
-    expect(await store.fail(id, 1, error)).toBe(true);
-    expect((await store.get(id))!.error).toEqual(error);
+    expect(await store.tasks.fail(id, 1, error)).toBe(true);
+    expect((await store.tasks.get(id))!.error).toEqual(error);
   });
 });

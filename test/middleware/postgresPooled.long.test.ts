@@ -28,12 +28,12 @@ describe.skipIf(program === undefined)('behind PgBouncer', () => {
       const deaf = createStore({ url, schema, connections: 6 });
       const store = createStore({ url, schema, directUrl: server().url, connections: 6 });
       const heard: TaskNews[] = [];
-      deaf.watch(() => {});
-      store.watch((news) => heard.push(news));
+      deaf.tasks.watch(() => {});
+      store.tasks.watch((news) => heard.push(news));
       await store.open();
       const put = async (clientId: number) => {
         const task = { clientId, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
-        const outcome = await deaf.put(task);
+        const outcome = await deaf.tasks.put(task);
         if (!outcome.ok) throw new Error(outcome.reason);
         return outcome.task.id;
       };
@@ -41,17 +41,17 @@ describe.skipIf(program === undefined)('behind PgBouncer', () => {
       const work = async (by: typeof store): Promise<number[]> => {
         const done: number[] = [];
         for (;;) {
-          const { task } = await by.claim({ leaseMs: 60_000, threads: 1 });
+          const { task } = await by.tasks.claim({ leaseMs: 60_000, threads: 1 });
           if (task === null) return done;
-          await by.extend(task.id, 1, { leaseMs: 60_000, state: 'aggregating' });
+          await by.tasks.extend(task.id, 1, { leaseMs: 60_000, state: 'aggregating' });
           const blob = { key: `results/1/${task.id}.json`, bytes: 1 };
-          await by.finish(task.id, 1, { blob, format: 'bundle', aggregateBytes: 1 });
+          await by.tasks.finish(task.id, 1, { blob, format: 'bundle', aggregateBytes: 1 });
           done.push(task.id);
         }
       };
       const done = await Promise.all([store, deaf, store, deaf].map(work));
       expect(done.flat().sort()).toEqual(ids.toSorted());
-      const { createdAt } = (await store.get(ids[0]!))!;
+      const { createdAt } = (await store.tasks.get(ids[0]!))!;
       expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(60_000);
       const later = await put(9);
       while (!heard.some(({ id }) => id === later)) {

@@ -17,7 +17,7 @@ overPostgres('all', (server) => {
     const made: number[] = [];
     const puts = async (store: typeof a) => {
       for (let i = 0; i < 25; i++) {
-        const outcome = await store.put(TASK);
+        const outcome = await store.tasks.put(TASK);
         if (!outcome.ok) throw new Error(outcome.reason);
         made.push(outcome.task.id);
       }
@@ -29,7 +29,7 @@ overPostgres('all', (server) => {
     const seen: number[] = [];
     for (let last = false; !last; ) {
       last = !writing;
-      const page = await reader.list({ clientId: 1, limit: 1000, after: seen.at(-1) ?? 0 });
+      const page = await reader.tasks.list({ clientId: 1, limit: 1000, after: seen.at(-1) ?? 0 });
       seen.push(...page.tasks.map(({ id }) => id));
     }
     await written;
@@ -42,17 +42,17 @@ overPostgres('all', (server) => {
     const [a, b, other] = await openStores();
     for (const clientId of [1, 2, 3]) {
       const puts = Array.from({ length: 20 }, (_, i) =>
-        (i % 2 ? a : b).put({ ...TASK, clientId }, { limits: { openTasks: 5 } }),
+        (i % 2 ? a : b).tasks.put({ ...TASK, clientId }, { limits: { openTasks: 5 } }),
       );
       const outcomes = await Promise.all(puts);
       expect(outcomes.filter(({ ok }) => ok).length).toBe(5);
       const refused = outcomes.filter((outcome) => !outcome.ok);
       expect(new Set(refused.map(({ reason }) => reason))).toEqual(new Set(['openTasks']));
-      expect((await other.usage(clientId)).openTasks).toBe(5);
+      expect((await other.tasks.usage(clientId)).openTasks).toBe(5);
     }
-    const none = await a.put({ ...TASK, clientId: 4 }, { limits: { openTasks: 0 } });
+    const none = await a.tasks.put({ ...TASK, clientId: 4 }, { limits: { openTasks: 0 } });
     expect(none).toEqual({ ok: false, reason: 'openTasks' });
-    expect(await other.usage(4)).toEqual({ openTasks: 0, storedBytes: 0 });
+    expect(await other.tasks.usage(4)).toEqual({ openTasks: 0, storedBytes: 0 });
     for (const store of [a, b, other]) await store.close();
   });
 });

@@ -1,8 +1,7 @@
 /** The steps of the schema, taken beside running stores, and the plans of its queries. */
 import pg from 'pg';
 import { expect, it } from 'vitest';
-import type { OperatorStore } from '../../src/middleware/stores/port/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import { migrateBy } from '../../src/middleware/stores/postgres/migrate.ts';
 import { LAST_OLD_STEP, STEPS, type Step } from '../../src/middleware/stores/postgres/schema.ts';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
@@ -36,7 +35,7 @@ const WAITING = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as 
 const CLAIM = { leaseMs: 60_000, threads: 1 };
 
 /** Uses every statement that reads or writes tasks; some of them often, so that they are kept. */
-async function useAll(store: TaskStore & ApiKeyStore & OperatorStore): Promise<void> {
+async function useAll({ tasks: store }: CompleteStore): Promise<void> {
   const add = async (state: 'created' | 'waiting') => {
     const outcome = await store.put({ ...WAITING, state });
     if (!outcome.ok) throw new Error(outcome.reason);

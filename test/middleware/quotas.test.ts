@@ -223,13 +223,13 @@ describe('a client at its quota', () => {
     const limits = { storedBytes: 100 };
     const world = await open({ store, limits, retentionMs: 3_600_000 });
     const blob = { key: 'inputs/0.json', bytes: 10 };
-    const [key] = await store.listApiKeys();
+    const [key] = await store.apiKeys.listApiKeys();
     const { clientId } = key!;
-    await store.put({ clientId, state: 'waiting', input: blob, threads: 1, ttlMs: 1000 });
-    const { id, attempt } = (await store.claim({ leaseMs: 60_000, threads: 1 })).task!;
-    await store.extend(id, attempt, { leaseMs: 60_000, state: 'aggregating' });
+    await store.tasks.put({ clientId, state: 'waiting', input: blob, threads: 1, ttlMs: 1000 });
+    const { id, attempt } = (await store.tasks.claim({ leaseMs: 60_000, threads: 1 })).task!;
+    await store.tasks.extend(id, attempt, { leaseMs: 60_000, state: 'aggregating' });
     const result = { key: `results/${attempt}/${id}.json`, bytes: 60 };
-    await store.finish(id, attempt, { blob: result, format: 'bundle', aggregateBytes: 20 });
+    await store.tasks.finish(id, attempt, { blob: result, format: 'bundle', aggregateBytes: 20 });
 
     const { json: record } = await world.ask('GET', `/v1/svc/tasks/${id}`);
     const refused = await world.put((await world.create()).url, file(50));

@@ -146,11 +146,11 @@ describe('a request', () => {
       headers: { traceparent: PARENT },
     });
     const named = await http.ask('POST', '/v1/svc/aggsign/task');
-    expect(await store.get(made.json.process_id)).toMatchObject({
+    expect(await store.tasks.get(made.json.process_id)).toMatchObject({
       requestId: TRACE,
       traceparent: PARENT,
     });
-    expect(await store.get(named.json.process_id)).toMatchObject({
+    expect(await store.tasks.get(named.json.process_id)).toMatchObject({
       requestId: named.headers.get('x-request-id'),
       traceparent: null,
     });

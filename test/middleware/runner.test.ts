@@ -46,7 +46,7 @@ describe('the runner', () => {
   let inputs: number;
 
   beforeEach(() => {
-    store = memoryStore();
+    store = memoryStore().tasks;
     [runners, events, discarded, inputs] = [[], [], [], 0];
   });
   afterEach(async () => {
@@ -196,7 +196,7 @@ describe('the runner', () => {
 
   it('isolates a task whose process ended three times, and never blames it for that', async () => {
     let clockMs = Date.now();
-    store = memoryStore({ nowMs: () => clockMs });
+    store = memoryStore({ nowMs: () => clockMs }).tasks;
     const { id } = await add();
     /** A process that is killed with its task. */
     const die = async () => {
@@ -246,7 +246,7 @@ describe('the runner', () => {
 
   it('waits longer each time, but no longer than two minutes', async () => {
     let clockMs = Date.now();
-    store = memoryStore({ nowMs: () => clockMs });
+    store = memoryStore({ nowMs: () => clockMs }).tasks;
     const delays: number[] = [];
     const told = {
       ...store,
@@ -457,7 +457,7 @@ describe('the runner', () => {
 
   it('lets no lease end while its task is in work', async () => {
     let clockMs = Date.now();
-    store = memoryStore({ nowMs: () => clockMs });
+    store = memoryStore({ nowMs: () => clockMs }).tasks;
     const { promise: gate, resolve: goOn } = promised<void>();
     let beats = 0;
     const aging: TaskStore = {
@@ -515,8 +515,8 @@ describe('runners of several processes on one SQLite file', () => {
 
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'falconry-runner-'));
-    ours = sqliteStore({ path: join(folder, 'tasks.sqlite') });
-    theirs = sqliteStore({ path: join(folder, 'tasks.sqlite') });
+    ours = sqliteStore({ path: join(folder, 'tasks.sqlite') }).tasks;
+    theirs = sqliteStore({ path: join(folder, 'tasks.sqlite') }).tasks;
   });
   afterEach(async () => {
     await runner?.stop({ graceMs: 0 });

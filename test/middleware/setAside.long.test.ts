@@ -50,7 +50,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 /** Waits until the task fits; asks, since another process changes it. */
 async function until(id: number, fits: (task: Task) => boolean): Promise<Task> {
   for (;;) {
-    const task = (await store.get(id))!;
+    const task = (await store.tasks.get(id))!;
     if (fits(task)) return task;
     await pause(20);
   }
@@ -59,7 +59,7 @@ async function until(id: number, fits: (task: Task) => boolean): Promise<Task> {
 describe.runIf(listsProcesses)('a task', () => {
   /** Direct requests at a running service. */
   async function submit(address: string, batches: readonly TaskItem[][]) {
-    const { key } = await createApiKey(store, { name: 'test' });
+    const { key } = await createApiKey(store.apiKeys, { name: 'test' });
     const headers = { authorization: key, 'content-type': 'application/json' };
     const ask = async (path: string, init: RequestInit = {}, at = address) =>
       (await fetch(at + path, { headers, ...init })).json();
@@ -106,7 +106,7 @@ describe.runIf(listsProcesses)('a task', () => {
     for (let kill = 1; kill <= KILLS; kill++) {
       const next = new Child(folder, kill < KILLS ? HASTY : CALM);
       await claimed;
-      expect((await store.get(id))!.state).not.toBe('failed');
+      expect((await store.tasks.get(id))!.state).not.toBe('failed');
       // The last ones are killed in the middle of an isolated attempt.
       const isolated = () => isolatedWorkers(child.pid);
       while (kill > KILLS - 5 && isolated().length === 0) await pause(2);
@@ -143,7 +143,7 @@ describe.runIf(listsProcesses)('a task', () => {
     const { ids, ask } = await submit(child.address, batches);
     // Every task has lost three servers already, so that all of its attempts are isolated.
     for (let claims = 0; claims < 3 * ids.length; ) {
-      if ((await store.claim({ leaseMs: 500, threads: 1 })).task !== null) claims++;
+      if ((await store.tasks.claim({ leaseMs: 500, threads: 1 })).task !== null) claims++;
       else await pause(5);
     }
     let workersKilled = 0;
@@ -203,7 +203,7 @@ describe.runIf(listsProcesses)('a task', () => {
     const { process_id: id } = (await accepted.json()) as { process_id: number };
     await front.stop();
     for (let losses = 0; losses < 3; losses++) {
-      while ((await store.claim({ leaseMs: 1, threads: 1 })).task === null) await pause(1);
+      while ((await store.tasks.claim({ leaseMs: 1, threads: 1 })).task === null) await pause(1);
     }
 
     const service = falconService(options);
@@ -216,7 +216,7 @@ describe.runIf(listsProcesses)('a task', () => {
       process.kill(isolatedWorkers()[0]!, 'SIGKILL');
       await until(id, (task) => task.attempt > attempt || task.state !== 'aggregating');
     }
-    const aside = (await store.get(id))!;
+    const aside = (await store.tasks.get(id))!;
     expect(aside).toMatchObject({
       state: 'waiting',
       quarantined: true,
@@ -257,7 +257,7 @@ it.each([4, 8])(
       const bytes = new TextEncoder().encode(text);
       const input = await blobs.put(newInputKey(), bytes, { maxBytes: 64 * MIB });
       const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0, input } as const;
-      const outcome = await poisoned.put(waiting);
+      const outcome = await poisoned.tasks.put(waiting);
       if (!outcome.ok) throw new Error(outcome.reason);
       return outcome.task;
     };
@@ -283,18 +283,18 @@ it.each([4, 8])(
       isAside = await told;
       if (!isAside) deaths++;
       else {
-        while ((await poisoned.get(good.id))!.state !== 'completed') await pause(20);
+        while ((await poisoned.tasks.get(good.id))!.state !== 'completed') await pause(20);
         runner.kill('SIGKILL');
         await ended;
       }
     }
     // Once it is isolated, it can end nothing but its own worker.
     expect(deaths).toBeLessThanOrEqual(3);
-    const aside = (await poisoned.get(bad.id))!;
+    const aside = (await poisoned.tasks.get(bad.id))!;
     const error = { code: 'THREAD_LOST' };
     expect(aside).toMatchObject({ state: 'waiting', quarantined: true, input: bad.input, error });
     expect(existsSync(join(folder, 'files', bad.input!.key))).toBe(true);
-    expect(await poisoned.get(good.id)).toMatchObject({ failures: 0 });
+    expect(await poisoned.tasks.get(good.id)).toMatchObject({ failures: 0 });
     await poisoned.close();
   },
 );

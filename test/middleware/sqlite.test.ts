@@ -65,7 +65,7 @@ describe('the SQLite file', () => {
 
   it('is in WAL mode, and readable by its owner only', async () => {
     const store = sqliteTableStore({ path });
-    await store.put(task);
+    await store.tasks.put(task);
     for (const name of [path, `${path}-wal`, `${path}-shm`]) {
       expect((await stat(name)).mode & 0o777, name).toBe(0o600);
     }
@@ -77,18 +77,18 @@ describe('the SQLite file', () => {
 
   it('keeps everything when it is opened again', async () => {
     const first = sqliteTableStore({ path });
-    const outcome = await first.put({ ...task, input: { key: 'inputs/a.json', bytes: 5 } });
-    const secret = await first.secret('urls');
+    const outcome = await first.tasks.put({ ...task, input: { key: 'inputs/a.json', bytes: 5 } });
+    const secret = await first.tasks.secret('urls');
     await first.close();
     const second = sqliteTableStore({ path });
     expect(outcome).toMatchObject({ ok: true });
     if (!outcome.ok) throw new Error(outcome.reason);
     const { id, state, createdAt } = outcome.task;
-    expect(await second.get(id)).toEqual(outcome.task);
-    expect(await second.list({ clientId: 1, limit: 5 })).toMatchObject({
+    expect(await second.tasks.get(id)).toEqual(outcome.task);
+    expect(await second.tasks.list({ clientId: 1, limit: 5 })).toMatchObject({
       tasks: [{ id, state, createdAt, result: null }],
     });
-    expect(await second.secret('urls')).toEqual(secret);
+    expect(await second.tasks.secret('urls')).toEqual(secret);
     await second.close();
     await second.close();
   });
@@ -127,13 +127,13 @@ describe('the SQLite file', () => {
     const store = sqliteTableStore({ path, patienceMs: 20 });
     const db = new DatabaseSync(path);
     db.exec('BEGIN IMMEDIATE');
-    await expect(store.put(task)).rejects.toMatchObject({
+    await expect(store.tasks.put(task)).rejects.toMatchObject({
       code: 'STORE_UNAVAILABLE',
       retriable: true,
     });
     db.exec('ROLLBACK');
     db.close();
-    expect(await store.put(task)).toMatchObject({ ok: true });
+    expect(await store.tasks.put(task)).toMatchObject({ ok: true });
     await store.close();
   });
 
@@ -146,16 +146,16 @@ describe('the SQLite file', () => {
     };
     const store = sqliteTableStore({ path });
     await store.open();
-    await store.put(task);
+    await store.tasks.put(task);
     for (const order of ['asc', 'desc'] as const) {
-      await store.list({ clientId: 1, limit: 3, order });
-      await store.list({ clientId: 1, limit: 3, order, after: 5 });
-      await store.list({ clientId: 1, limit: 3, order, after: 5, state: 'failed' });
+      await store.tasks.list({ clientId: 1, limit: 3, order });
+      await store.tasks.list({ clientId: 1, limit: 3, order, after: 5 });
+      await store.tasks.list({ clientId: 1, limit: 3, order, after: 5, state: 'failed' });
     }
-    await store.claim({ leaseMs: 1, threads: 1 });
-    await store.depth();
-    await store.sweep({ answerMs: 1, retentionMs: 1 });
-    await store.referenced(['a']);
+    await store.tasks.claim({ leaseMs: 1, threads: 1 });
+    await store.tasks.depth();
+    await store.tasks.sweep({ answerMs: 1, retentionMs: 1 });
+    await store.tasks.referenced(['a']);
     await store.close();
     DatabaseSync.prototype.prepare = prepare;
 
@@ -177,7 +177,7 @@ describe('the SQLite file', () => {
     const store = sqliteTableStore({ path });
     const ids: number[] = [];
     for (let i = 0; i < 120; i++) {
-      const outcome = await store.put(task);
+      const outcome = await store.tasks.put(task);
       if (outcome.ok) ids.push(outcome.task.id);
     }
     const claimer = new URL('./fixtures/claimer.ts', import.meta.url);
@@ -193,7 +193,7 @@ describe('the SQLite file', () => {
     const finished = answers.flatMap((answer) => answer.finished);
     expect(finished.toSorted((a, b) => a - b)).toEqual(ids);
     expect(new Set(answers.flatMap((answer) => answer.put)).size).toBe(90);
-    const { states } = await store.depth();
+    const { states } = await store.tasks.depth();
     expect(states).toEqual({ created: 90, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 });
     await store.close();
   });

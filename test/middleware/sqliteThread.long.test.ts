@@ -62,16 +62,16 @@ describe('a file that another process has locked', () => {
     const free = await lockFile(path);
     let done = 0;
     const puts = Array.from({ length: 20 }, async () => {
-      const outcome = await store.put(task);
+      const outcome = await store.tasks.put(task);
       done++;
       return outcome.ok ? outcome.task.id : 0;
     });
-    expect((await store.depth()).states.waiting).toBe(0);
+    expect((await store.tasks.depth()).states.waiting).toBe(0);
     expect(done).toBe(0);
     await free();
     const ids = await Promise.all(puts);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
-    expect((await store.depth()).states.waiting).toBe(20);
+    expect((await store.tasks.depth()).states.waiting).toBe(20);
     await store.close();
   });
 
@@ -86,7 +86,7 @@ describe('a file that another process has locked', () => {
     const free = await lockFile(path);
     const startMs = performance.now();
     for (let i = 0; i < 10; i++) {
-      await expect(store.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      await expect(store.tasks.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     }
     const seconds = (performance.now() - startMs) / 1000;
     expect(warnings[0]).toEqual([
@@ -104,9 +104,9 @@ describe('a thread that dies', () => {
     watched = watchWorkers();
     const news: TaskNews[] = [];
     const store = sqliteStore({ path });
-    store.watch((told) => news.push(told));
-    const first = await store.put(task);
-    const lost = Array.from({ length: 5 }, () => store.put(task));
+    store.tasks.watch((told) => news.push(told));
+    const first = await store.tasks.put(task);
+    const lost = Array.from({ length: 5 }, () => store.tasks.put(task));
     const ended = Promise.allSettled(lost);
     await Promise.resolve();
     await watched.workers[0]!.terminate();
@@ -115,10 +115,10 @@ describe('a thread that dies', () => {
         expect(outcome.reason).toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: true });
       }
     }
-    const again = await store.put(task);
+    const again = await store.tasks.put(task);
     if (!first.ok || !again.ok) throw new Error('refused');
     expect(watched.workers.length).toBe(2);
-    expect(await store.get(first.task.id)).toEqual(first.task);
+    expect(await store.tasks.get(first.task.id)).toEqual(first.task);
     expect(again.task.id).toBeGreaterThan(first.task.id);
     expect(news.map(({ id }) => id)).toEqual(
       expect.arrayContaining([first.task.id, again.task.id]),
@@ -131,9 +131,9 @@ describe('a thread that dies', () => {
     watched = watchWorkers((url) => (left-- > 0 ? ruined(url, 2, 'process.exit(1);') : url));
     const store = sqliteStore({ path });
     for (let i = 0; i < 3; i++) {
-      await expect(store.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      await expect(store.tasks.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     }
-    expect(await store.put(task)).toMatchObject({ ok: true });
+    expect(await store.tasks.put(task)).toMatchObject({ ok: true });
     await store.close();
   });
 
@@ -154,8 +154,8 @@ describe('a thread that dies', () => {
   it('or hangs, keeps no caller waiting for ever', async () => {
     watched = watchWorkers((url) => ruined(url, 2, BLOCK));
     const store = sqliteStore({ path, patienceMs: 100 });
-    await expect(store.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-    await expect(store.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(store.tasks.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(store.tasks.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await watched.workers[0]!.terminate();
     await store.close();
   });
@@ -164,12 +164,12 @@ describe('a thread that dies', () => {
 describe('the file', () => {
   it('has everything that was asked for before the store was closed', async () => {
     const store = sqliteStore({ path });
-    const puts = Array.from({ length: 200 }, () => store.put(task));
+    const puts = Array.from({ length: 200 }, () => store.tasks.put(task));
     await Promise.all([store.close(), store.close()]);
     expect((await Promise.all(puts)).every(({ ok }) => ok)).toBe(true);
-    await expect(store.get(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    await expect(store.tasks.get(1)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     const again = sqliteTableStore({ path });
-    expect((await again.depth()).states.waiting).toBe(200);
+    expect((await again.tasks.depth()).states.waiting).toBe(200);
     await again.close();
   });
 
@@ -202,7 +202,7 @@ describe('the file', () => {
     });
     await store.close();
     const allowed = sqliteStore({ path, allowShared: true });
-    expect(await allowed.put(task)).toMatchObject({ ok: true });
+    expect(await allowed.tasks.put(task)).toMatchObject({ ok: true });
     await allowed.close();
     await chmod(folder, 0o700);
   });
@@ -214,7 +214,7 @@ describe('an Idempotency-Key', () => {
     const child = fork(fixture, [path], { execArgv: [] });
     expect(await once(child, 'message')).toEqual(['held', undefined]);
     const store = sqliteStore({ path });
-    const begin = () => store.beginAnswer(1, 'key', 'print', 600_000);
+    const begin = () => store.tasks.beginAnswer(1, 'key', 'print', 600_000);
     expect(await begin()).toMatchObject({ kind: 'running' });
     const gone = once(child, 'exit');
     child.kill('SIGKILL');
@@ -228,7 +228,7 @@ describe('an Idempotency-Key', () => {
     'is not taken for held by a later process of the same number',
     async () => {
       const store = sqliteStore({ path });
-      const begin = () => store.beginAnswer(1, 'key', 'print', 600_000);
+      const begin = () => store.tasks.beginAnswer(1, 'key', 'print', 600_000);
       await begin();
       const db = new DatabaseSync(path);
       const { holder } = db.prepare('SELECT holder FROM answers').get() as { holder: string };

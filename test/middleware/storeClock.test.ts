@@ -7,16 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type {
-  ApiKeyStore,
-  NewTask,
-  TaskStore,
-} from '../../src/middleware/stores/port/taskStore.ts';
+import type { NewTask, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { threadedStore } from './openSqlite.ts';
 
-type Store = TaskStore & ApiKeyStore;
+type Store = TaskStore;
 
 const START_MS = Date.UTC(2026, 10, 21);
 const HOUR_MS = 3_600_000;
@@ -52,9 +48,9 @@ afterEach(async () => {
 });
 
 const OPEN: Readonly<Record<string, (machine: Machine) => Store>> = {
-  memory: ({ nowMs, wallMs }) => memoryStore({ nowMs, wallMs }),
-  SQLite: ({ nowMs, wallMs }) => sqliteTableStore({ path, nowMs, wallMs }),
-  'SQLite on a thread': ({ nowMs, wallMs }) => threadedStore(path, { nowMs, wallMs }),
+  memory: ({ nowMs, wallMs }) => memoryStore({ nowMs, wallMs }).tasks,
+  SQLite: ({ nowMs, wallMs }) => sqliteTableStore({ path, nowMs, wallMs }).tasks,
+  'SQLite on a thread': ({ nowMs, wallMs }) => threadedStore(path, { nowMs, wallMs }).tasks,
 };
 
 async function open(machine: Machine, how = OPEN.SQLite!): Promise<Store> {

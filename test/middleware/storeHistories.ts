@@ -304,12 +304,12 @@ async function play(steps: readonly (readonly [string, Step])[], open: OpenWithC
     return { clocks, start: { time, blobs: 0, ids: [], holds: [] } };
   };
   const [ours, theirs] = [begin(), begin()];
-  const memory: World = { ...ours.start, store: memoryStore(ours.clocks) };
+  const memory: World = { ...ours.start, store: memoryStore(ours.clocks).tasks };
   let disk: World = { ...theirs.start, store: memory.store };
   const opened = await open(theirs.clocks.nowMs, theirs.clocks.wallMs);
   try {
     for (const [i, [name, run]] of steps.entries()) {
-      disk = { ...disk, store: i % 2 ? opened.other : opened.store };
+      disk = { ...disk, store: (i % 2 ? opened.other : opened.store).tasks };
       const [here, there] = [await run(memory), await run(disk)];
       expect(comparable(there, disk), name).toEqual(comparable(here, memory));
       if (i % 8 !== 7 && i !== steps.length - 1) continue;

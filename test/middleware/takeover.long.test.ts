@@ -56,9 +56,12 @@ it('a task whose thread dies is taken over at once, and completed', async () => 
   const retries: unknown[] = [];
   const store: typeof memory = {
     ...memory,
-    fail(id, attempt, error, retry) {
-      retries.push([error.code, retry]);
-      return memory.fail(id, attempt, error, retry);
+    tasks: {
+      ...memory.tasks,
+      fail(id, attempt, error, retry) {
+        retries.push([error.code, retry]);
+        return memory.tasks.fail(id, attempt, error, retry);
+      },
     },
   };
   const { http, until } = await service({ store });
@@ -68,7 +71,7 @@ it('a task whose thread dies is taken over at once, and completed', async () => 
   await workers[0]!.terminate();
   const task = await until((task) => task.taskId === id && task.state === 'completed');
   expect(task.attempt).toBe(2);
-  expect(await memory.get(id)).toMatchObject({ attempt: 2, failures: 1, losses: 0 });
+  expect(await memory.tasks.get(id)).toMatchObject({ attempt: 2, failures: 1, losses: 0 });
   expect(retries).toEqual([['THREAD_LOST', { delayMs: 0 }]]);
   // Two for the task, and one that has read the request.
   expect(workers).toHaveLength(3);

@@ -45,7 +45,7 @@ describe('API keys', () => {
     nowMs += 1;
     const refused = await ask();
     expectProblem(refused, 401, 'UNAUTHENTICATED');
-    const { expiresAt } = (await store.findApiKey(hashApiKey(key)))!;
+    const { expiresAt } = (await store.apiKeys.findApiKey(hashApiKey(key)))!;
     expect(refused.json.detail).toBe(`The API key expired at ${expiresAt}`);
     // One title for all of them: there is a key here, and it is not valid.
     expect(refused.json.title).toBe('A valid API key is required');
@@ -88,7 +88,8 @@ describe('API keys', () => {
     const { http, store } = await start();
     const { key } = await http.service.apiKeys.create({ name: 'idle' });
     await http.ask('GET', TASKS);
-    const use = async (given: string) => (await store.findApiKey(hashApiKey(given)))!.lastUsedAt;
+    const use = async (given: string) =>
+      (await store.apiKeys.findApiKey(hashApiKey(given)))!.lastUsedAt;
     expect(await use(http.alice)).toBe(null);
     await http.service.stop();
     expect(await use(http.alice)).toBe(new Date(nowMs).toISOString());
@@ -132,18 +133,18 @@ describe('quotas', () => {
       expect([(await ask()).status, (await ask()).status]).toEqual([201, 201]);
       expectProblem(await ask(), 429, 'TOO_MANY_TASKS');
     }
-    await store.setQuota(1, { openTasks: 3 });
+    await store.quotas.setQuota(1, { openTasks: 3 });
     await soon(async () => (await alice()).status, 201);
     expectProblem(await alice(), 429, 'TOO_MANY_TASKS');
     expectProblem(await bob(), 429, 'TOO_MANY_TASKS');
-    await store.setQuota(1, { openTasks: 0 });
-    await store.setQuota(2, { openTasks: 9 });
+    await store.quotas.setQuota(1, { openTasks: 0 });
+    await store.quotas.setQuota(2, { openTasks: 9 });
     await soon(async () => (await bob()).status, 201);
   });
 
   it('limit the bytes of one client, on every way in', async () => {
     const { http, store } = await start();
-    await store.setQuota(1, { storedBytes: 100 });
+    await store.quotas.setQuota(1, { storedBytes: 100 });
     const file = ' '.repeat(101);
     const { json } = await http.ask('POST', CREATE);
     await soon(async () => (await http.ask('PUT', json.url, file, { key: null })).status, 429);
@@ -160,7 +161,7 @@ describe('quotas', () => {
   it('limit the rate of one client, with a burst in proportion', async () => {
     const { http, store } = await start({ limits: { requestsPerSecond: 100, burst: 200 } });
     vi.spyOn(performance, 'now').mockReturnValue(performance.now());
-    await store.setQuota(1, { requestsPerSecond: 2 });
+    await store.quotas.setQuota(1, { requestsPerSecond: 2 });
     const list = (key: string) => http.ask('GET', TASKS, undefined, { key });
     for (let i = 0; i < 4; i++) expect((await list(http.alice)).status).toBe(200);
     const refused = await list(http.alice);
@@ -196,7 +197,7 @@ describe('quotas', () => {
     clock.mockReturnValue(5000);
     await known.of(1);
     expect(calls).toBe(5);
-    expect(await new ClientLimits({}, limits).of(1)).toMatchObject({
+    expect(await new ClientLimits(undefined, limits).of(1)).toMatchObject({
       openTasks: limits.openTasks,
     });
   });
@@ -210,15 +211,15 @@ describe('rotated url secrets', () => {
     const other = await startService({ store, workers: false });
     undo.push(() => other.close());
     const { json: before } = await http.ask('POST', CREATE);
-    await store.rotateSecret('urls');
+    await store.secrets.rotateSecret('urls');
     expect((await put(http, before.url)).status).toBe(200);
     // Signed by the new secret, of which the second service has not heard yet.
     const right = { method: 'PUT', taskId: before.process_id } as const;
-    const secret = await store.secret('urls');
+    const secret = await store.tasks.secret('urls');
     const fresh = (ms: number, base = other.address) =>
       signUrl(secret, right, { base: `${base}/v1/svc`, expiresAtMs: Date.now() + ms });
     expect((await put(other, fresh(60_000))).status).toBe(200);
-    await store.rotateSecret('urls', { forget: true });
+    await store.secrets.rotateSecret('urls', { forget: true });
     await soon(async () => (await put(http, before.url)).status, 403);
     await soon(async () => (await put(other, fresh(60_000))).status, 403);
     const { json: after } = await http.ask('POST', CREATE);
@@ -229,15 +230,15 @@ describe('rotated url secrets', () => {
     let atMs = 1_000_000;
     vi.spyOn(Date, 'now').mockImplementation(() => atMs);
     const store = memoryStore({ nowMs: () => atMs });
-    const secrets = await UrlSecrets.open(store, 10_000);
-    const old = await store.secret('urls');
+    const secrets = await UrlSecrets.open(store.tasks, store.secrets, 10_000);
+    const old = await store.tasks.secret('urls');
     const right = { method: 'PUT', taskId: 1 } as const;
     const judge = (expiresAtMs: number, secret = old) => {
       const url = new URL(signUrl(secret, right, { base: 'http://a', expiresAtMs }));
       return secrets.check(right, url.searchParams);
     };
     expect(await judge(10_000_000)).toBe('ok');
-    await store.rotateSecret('urls');
+    await store.secrets.rotateSecret('urls');
     await secrets.look();
     // A minute for those who have not heard of it.
     expect(await judge(1_070_000)).toBe('ok');
@@ -254,14 +255,13 @@ describe('rotated url secrets', () => {
     const store = memoryStore();
     let looks = 0;
     const counted = {
-      secret: store.secret,
-      rotateSecret: store.rotateSecret,
+      rotateSecret: store.secrets.rotateSecret,
       async secretRing(name: string) {
         looks++;
-        return store.secretRing(name);
+        return store.secrets.secretRing(name);
       },
     };
-    const secrets = await UrlSecrets.open(counted, 1000);
+    const secrets = await UrlSecrets.open(store.tasks, counted, 1000);
     const query = new URLSearchParams(`expires=9999999999&signature=${'A'.repeat(43)}`);
     const right = { method: 'PUT', taskId: 1 } as const;
     const verdicts = await Promise.all(

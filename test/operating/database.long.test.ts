@@ -44,13 +44,13 @@ async function open(url: string) {
 type Store = Awaited<ReturnType<typeof open>>;
 
 async function put(store: Store): Promise<number> {
-  const outcome = await store.put(TASK);
+  const outcome = await store.tasks.put(TASK);
   if (!outcome.ok) throw new Error(outcome.reason);
   return outcome.task.id;
 }
 
 const claim = async (store: Store) =>
-  (await store.claim({ leaseMs: 60_000, threads: 1 })).task?.id ?? null;
+  (await store.tasks.claim({ leaseMs: 60_000, threads: 1 })).task?.id ?? null;
 
 /** Roles and database as the guide makes them; then what both roles do. */
 async function takeTurns(server: PostgresServer): Promise<void> {
@@ -77,7 +77,7 @@ async function dumpAndRestore(server: PostgresServer, programs: string): Promise
     execFileSync(join(programs, program), args, { cwd: folder.path, env, stdio: 'pipe' });
 
   const old = await open(addressOf(server, 'falconry', 'falconry'));
-  const secret = await old.secret('urls');
+  const secret = await old.tasks.secret('urls');
   const ids = [await put(old), await put(old), await put(old)];
   // The last two words are the address.
   run('pg_dump', [...commandOf('pg_dump').slice(0, -2), 'falconry']);
@@ -88,7 +88,7 @@ async function dumpAndRestore(server: PostgresServer, programs: string): Promise
   const url = addressOf(server, 'falconry', 'falconry_restored');
   const restored = await open(url);
   try {
-    expect(await restored.secret('urls')).toEqual(secret);
+    expect(await restored.tasks.secret('urls')).toEqual(secret);
     const later = await put(restored);
     expect(later).toBeGreaterThan(Math.max(...ids));
     const claimed: unknown[] = [];

@@ -76,7 +76,7 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
     refuseOnTerminal(invocation, 'the key', `write it to a file (keys ${verb} … > my.key)`);
   }
   const life = readLife(invocation);
-  return withStore(invocation, { mayBeNew: verb === 'create' }, (store) => {
+  return withStore(invocation, { mayBeNew: verb === 'create' }, ({ apiKeys: store }) => {
     if (verb === 'create') return create(store, life, invocation);
     if (verb === 'list') return list(store, invocation);
     if (verb === 'rotate') return rotate(store, hash.toLowerCase(), life, invocation);

@@ -1,15 +1,17 @@
 /** The store of a service, for commands of its operator; the service may be running. */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { directoryBlobs } from '../../middleware/blobs/directory/directory.ts';
 import type { BlobStore } from '../../middleware/blobs/port/blobStore.ts';
 import { integer } from '../../middleware/options/optionRows.ts';
 import { STORE_FILE } from '../../middleware/options/options.ts';
+import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import { sqliteTableStore } from '../../middleware/stores/sqlite/sqliteTable.ts';
 import { type Io, IoFailure, UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { Invocation } from '../lib/define.ts';
-import { explained, makeBlobs, makeStore, type OperatedStore } from './sharedStores.ts';
+import { explained, makeBlobs, makeStore } from './sharedStores.ts';
 
 /** The settings that say where the store is. */
 export const STORE_SETTINGS = ['data', 'allowShared', 'database'] as const;
@@ -49,7 +51,7 @@ export async function ownFiles(
 export async function withStore<T>(
   { config }: Pick<Invocation<StoreSetting>, 'config'>,
   { mayBeNew }: { readonly mayBeNew: boolean },
-  use: (store: OperatedStore) => Promise<T>,
+  use: (store: CompleteStore) => Promise<T>,
 ): Promise<T> {
   const { values } = await config();
   const store =
@@ -67,7 +69,7 @@ export async function withStore<T>(
 function ownStore(
   { data, allowShared }: Config<StoreSetting>['values'],
   mayBeNew: boolean,
-): OperatedStore {
+): CompleteStore {
   const path = join(data, STORE_FILE);
   if (!mayBeNew && !existsSync(path)) throw new IoFailure(`there is no store at ${path}`);
   return sqliteTableStore({ path, allowShared });

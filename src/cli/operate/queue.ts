@@ -1,5 +1,7 @@
 /** `falconry queue`: lists the unfinished tasks of all clients, in the store of a service. */
+
 import type { UnfinishedQuery } from '../../middleware/stores/port/operatorStore.ts';
+import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import type { Task } from '../../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type Command, EXIT } from '../lib/command.ts';
@@ -7,7 +9,6 @@ import { defineCommand, type Invocation } from '../lib/define.ts';
 import { LIMIT_OPTION, printTasks, readLimit } from '../lib/taskList.ts';
 import { printable } from '../lib/text.ts';
 import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
-import type { OperatedStore } from './sharedStores.ts';
 
 /** The `queue` command. */
 export const command: Command = defineCommand({
@@ -43,11 +44,11 @@ const PAGE = 500;
 
 /** All of them, page by page. */
 export async function* unfinished(
-  store: OperatedStore,
+  store: CompleteStore,
   query: Pick<UnfinishedQuery, 'quarantined'>,
 ): AsyncGenerator<Task> {
   for (let after = 0; ; ) {
-    const page = await store.unfinished({ ...query, after, limit: PAGE });
+    const page = await store.tasks.unfinished({ ...query, after, limit: PAGE });
     yield* page;
     if (page.length < PAGE) return;
     after = page.at(-1)!.id;

@@ -1,13 +1,14 @@
 /** `falconry quota`: what single clients may use, in the store of a service. */
+
 import { CLIENT_LIMITS } from '../../middleware/options/optionTable.ts';
 import type { ClientQuota } from '../../middleware/stores/port/operatorStore.ts';
+import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import { sizeText } from '../../wire/sizes.ts';
 import { type Command, EXIT, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readNumber, showBytes } from '../lib/settingText.ts';
 import { plural } from '../lib/text.ts';
 import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
-import type { OperatedStore } from './sharedStores.ts';
 
 /** The `quota` command. */
 export const command: Command = defineCommand({
@@ -65,11 +66,11 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
   if (changed && flag('default')) throw new UsageError('--default excludes other limits');
   return withStore(invocation, { mayBeNew: false }, async (store) => {
     const quota = flag('default')
-      ? await store.setQuota(clientId, null)
+      ? await store.quotas.setQuota(clientId, null)
       : changed
-        ? await store.setQuota(clientId, changes)
-        : await store.quota(clientId);
-    const { openTasks, storedBytes } = await store.usage(clientId);
+        ? await store.quotas.setQuota(clientId, changes)
+        : await store.quotas.quota(clientId);
+    const { openTasks, storedBytes } = await store.tasks.usage(clientId);
     const used = { open_tasks: openTasks, stored_bytes: storedBytes };
     const uses = `${unfinished(openTasks)}, ${sizeText(storedBytes)} of files`;
     const text = `Client ${clientId}: ${describe(quota)}; in use: ${uses}\n`;
@@ -93,8 +94,8 @@ function readChanges({ option }: Invocation<StoreSetting>): ClientQuota {
   };
 }
 
-async function list(store: OperatedStore, { io, json }: Invocation<StoreSetting>): Promise<number> {
-  const all = await store.quotas();
+async function list(store: CompleteStore, { io, json }: Invocation<StoreSetting>): Promise<number> {
+  const all = await store.quotas.quotas();
   const lines = all.map((quota) => `client ${quota.clientId}  ${describe(quota)}\n`);
   io.stdout.write(json ? `${JSON.stringify(all.map(wireQuota))}\n` : lines.join(''));
   return EXIT.ok;

@@ -1,9 +1,9 @@
 /** `falconry retry`: puts tasks that were set aside back into the queue. */
+import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
 import { unfinished } from './queue.ts';
-import type { OperatedStore } from './sharedStores.ts';
 
 /** The `retry` command. */
 export const command: Command = defineCommand({
@@ -35,13 +35,13 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
 }
 
 async function retryAll(
-  store: OperatedStore,
+  store: CompleteStore,
   { report, json }: Invocation<StoreSetting>,
 ): Promise<number> {
   let count = 0;
   for await (const { id } of unfinished(store, { quarantined: true })) {
     // Somebody else may have been quicker.
-    if (!(await store.putBack(id))) continue;
+    if (!(await store.tasks.putBack(id))) continue;
     count++;
     report({ process_id: String(id), retried: true }, `${id} waits again\n`);
   }
@@ -50,14 +50,14 @@ async function retryAll(
 }
 
 async function retryEach(
-  store: OperatedStore,
+  store: CompleteStore,
   ids: readonly number[],
   { io, json, report }: Invocation<StoreSetting>,
 ): Promise<number> {
   let code: number = EXIT.ok;
   for (const id of ids) {
     const process_id = String(id);
-    if (await store.putBack(id)) {
+    if (await store.tasks.putBack(id)) {
       report({ process_id, retried: true }, `${id} waits again\n`);
       continue;
     }

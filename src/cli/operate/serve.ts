@@ -109,7 +109,8 @@ async function serve(
     });
   };
   const starting = async () => {
-    if (firstKey !== undefined) await takeFirstKey(shared.store, settings, firstKey);
+    if (firstKey !== undefined)
+      await takeFirstKey(shared.store?.apiKeys ?? null, settings, firstKey);
     return startServing(service, open);
   };
   const server = await starting().catch(async (error) => {
@@ -198,10 +199,10 @@ async function takeFirstKey(
 ): Promise<void> {
   const path = join(dataDirectory, STORE_FILE);
   const own = shared === null ? sqliteTableStore({ path, allowShared }) : null;
-  const store = shared ?? own!;
+  const apiKeys = shared ?? own!.apiKeys;
   try {
-    if ((await store.listApiKeys()).length > 0) return;
-    await store.putApiKey({ sha256: hashApiKey(key), name: 'first' });
+    if ((await apiKeys.listApiKeys()).length > 0) return;
+    await apiKeys.putApiKey({ sha256: hashApiKey(key), name: 'first' });
   } finally {
     await own?.close();
   }

@@ -44,9 +44,9 @@ async function askDatabase(values: Values, database: string): Promise<Finding[]>
   const store = await makeStore(values, 1);
   try {
     await store.open();
-    await store.ping();
+    await store.tasks.ping();
     const fits = ok('database', `${await showDatabase(database)} answers, and its schema fits`);
-    const count = (await store.listApiKeys()).length;
+    const count = (await store.apiKeys.listApiKeys()).length;
     if (count > 0) return [fits, ok('apiKeys', `${count} in the database`)];
     const none = 'none in the database';
     if (values.firstKey !== undefined) {

@@ -4,16 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger, ServiceOptions } from '../../middleware/index.ts';
-import type { OperatorStore } from '../../middleware/stores/port/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../../middleware/stores/port/taskStore.ts';
+import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import { isCodedError } from '../../shared/errors.ts';
 import { type Io, IoFailure, UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { SettingName, SHARED } from '../lib/settings.ts';
 import { loadPostgres, loadS3 } from './drivers.ts';
 import { createLogger } from './log.ts';
-
-export type OperatedStore = TaskStore & ApiKeyStore & OperatorStore;
 
 type SharedName = (typeof SHARED)[number];
 type Values<Name extends SettingName> = Config<Name>['values'];
@@ -25,7 +22,7 @@ export type SharedValues = Values<SharedName> & BlobValues;
 
 export interface SharedStores {
   /** Null without `--database`. */
-  readonly store: OperatedStore | null;
+  readonly store: CompleteStore | null;
   /** Those that were asked for. */
   readonly options: Pick<ServiceOptions, 'store' | 'blobs'>;
   /** As people may see them; null for those that were not asked for. */
@@ -101,7 +98,7 @@ async function openShared(
 export async function makeStore(
   { database, databaseDirect }: DatabaseValues,
   connections = 10,
-): Promise<OperatedStore> {
+): Promise<CompleteStore> {
   const { postgresStore } = await loadPostgres();
   const direct = databaseDirect === undefined ? {} : { directUrl: databaseDirect };
   return asUsage({ url: 'database', directUrl: 'databaseDirect' }, () =>

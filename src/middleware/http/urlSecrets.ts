@@ -24,8 +24,6 @@ const LOOK_MS = 50;
 /** 32 bytes in base64url: nothing else is worth a look. */
 const SIGNATURE = /^[\w-]{43}$/;
 
-type Store = Pick<TaskStore, 'secret'> & Partial<SecretStore>;
-
 interface Retired {
   readonly value: Uint8Array;
   /** Urls that end later were not signed while it was in use. Unix time. */
@@ -33,24 +31,35 @@ interface Retired {
 }
 
 export class UrlSecrets {
-  readonly #store: Store;
+  readonly #secrets: SecretStore | undefined;
   readonly #longestLifeMs: number;
   #current: Uint8Array;
   #retired: readonly Retired[] = [];
   #looking: Promise<void> | null = null;
   #lookedMs = 0;
 
-  private constructor(store: Store, longestLifeMs: number, current: Uint8Array) {
-    this.#store = store;
+  private constructor(
+    secrets: SecretStore | undefined,
+    longestLifeMs: number,
+    current: Uint8Array,
+  ) {
+    this.#secrets = secrets;
     this.#longestLifeMs = longestLifeMs;
     this.#current = current;
   }
 
-  /** @param longestLifeMs of the urls that this service signs */
-  static async open(store: Store, longestLifeMs: number): Promise<UrlSecrets> {
-    const secrets = new UrlSecrets(store, longestLifeMs, await store.secret(URL_SECRET));
-    await secrets.look();
-    return secrets;
+  /**
+   * @param secrets undefined: there is only the one of the store of tasks, which never changes
+   * @param longestLifeMs of the urls that this service signs
+   */
+  static async open(
+    tasks: Pick<TaskStore, 'secret'>,
+    secrets: SecretStore | undefined,
+    longestLifeMs: number,
+  ): Promise<UrlSecrets> {
+    const opened = new UrlSecrets(secrets, longestLifeMs, await tasks.secret(URL_SECRET));
+    await opened.look();
+    return opened;
   }
 
   sign(right: UrlRight, options: ServedUrlOptions): string {
@@ -61,7 +70,7 @@ export class UrlSecrets {
   async check(right: UrlRight, query: URLSearchParams): Promise<UrlVerdict> {
     const verdict = this.#judge(right, query);
     const could = verdict === 'forged' && SIGNATURE.test(query.get('signature') ?? '');
-    if (!could || !this.#store.secretRing) return verdict;
+    if (!could || !this.#secrets) return verdict;
     this.#looking ??= this.#lookLater();
     await this.#looking;
     return this.#judge(right, query);
@@ -70,7 +79,7 @@ export class UrlSecrets {
   /** Reads the secrets again. */
   async look(): Promise<void> {
     this.#lookedMs = performance.now();
-    const ring = await this.#store.secretRing?.(URL_SECRET);
+    const ring = await this.#secrets?.secretRing(URL_SECRET);
     if (ring) this.#take(ring);
   }
 

@@ -9,8 +9,7 @@ import type { Logger, PortCall, ServiceEvent } from '../events.ts';
 import type { Authenticate } from '../identity/callers.ts';
 import type { SigningSalt } from '../signing/keyFile.ts';
 import type { Signer } from '../signing/signer.ts';
-import type { QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
+import type { ServiceStore } from '../stores/port/serviceStore.ts';
 import type { TracingApi } from '../tracing.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
@@ -58,14 +57,10 @@ export interface ServiceOptions {
   readonly ui?: boolean;
 
   /**
-   * Stores tasks, API keys and quotas; default: SQLite in the data directory. The host closes its
-   * own store.
-   *
-   * It may be a `TaskStore` alone. Then, without `ApiKeyStore`, the option `authenticate` is
-   * needed; without `QuotaStore` all clients have the same limits; without `SecretStore` the secret
-   * of signed urls cannot be exchanged.
+   * Stores tasks, API keys, quotas and secrets; default: SQLite in the data directory. Only the
+   * port for tasks is needed. The host closes its own store.
    */
-  readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore>;
+  readonly store?: ServiceStore;
   /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
   /** Tells who is calling; default: looks the API key up in the store. */
@@ -208,7 +203,7 @@ const CODE = [
 
 /** The methods that a port must have. */
 const METHODS = {
-  store: [
+  tasks: [
     'open',
     'put',
     'get',
@@ -221,6 +216,9 @@ const METHODS = {
     'ping',
     'close',
   ],
+  apiKeys: ['putApiKey', 'findApiKey', 'listApiKeys', 'removeApiKey'],
+  quotas: ['quota'],
+  secrets: ['secretRing', 'rotateSecret'],
   blobs: ['put', 'get', 'read', 'delete', 'ping', 'clean'],
   signer: ['sign'],
   logger: ['debug', 'info', 'warn', 'error'],
@@ -245,7 +243,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
   const settings: Settings = {
     ...values,
     limits,
-    store: port(options, 'store'),
+    store: serviceStore(options),
     blobs: port(options, 'blobs'),
     signer: port(options, 'signer'),
     signing: values.signing && hasSigner(options),
@@ -262,8 +260,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     );
   }
   checkSigning(options, settings);
-  const keyless = settings.store !== undefined && !('findApiKey' in settings.store);
-  if (keyless && settings.authenticate === undefined) {
+  if (settings.store && !settings.store.apiKeys && settings.authenticate === undefined) {
     throw new TypeError(
       '"options.authenticate" is needed, since "options.store" keeps no API keys',
     );
@@ -272,16 +269,31 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
 }
 
 /** An option that is an object, with its methods checked. */
-function port<Name extends keyof typeof METHODS>(
+function port<Name extends 'blobs' | 'signer' | 'logger'>(
   options: ServiceOptions,
   name: Name,
 ): ServiceOptions[Name] {
   const value = options[name];
-  if (value === undefined) return value;
-  const given = value as unknown as Record<string, unknown> | null;
-  const missing = METHODS[name].filter((method) => typeof given?.[method] !== 'function');
-  if (missing.length === 0) return value;
-  throw new TypeError(`"options.${name}" must be an object with ${missing.join(', ')}()`);
+  if (value !== undefined) checkMethods(`options.${name}`, value, METHODS[name]);
+  return value;
+}
+
+/** The store, with the methods of its ports checked. */
+function serviceStore({ store }: ServiceOptions): ServiceStore | undefined {
+  if (store === undefined) return store;
+  for (const name of ['tasks', 'apiKeys', 'quotas', 'secrets'] as const) {
+    const value = (store as ServiceStore | null)?.[name];
+    if (value === undefined && name !== 'tasks') continue;
+    checkMethods(`options.store.${name}`, value, METHODS[name]);
+  }
+  return store;
+}
+
+function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
+  const given = value as Record<string, unknown> | null | undefined;
+  const missing = methods.filter((method) => typeof given?.[method] !== 'function');
+  if (missing.length === 0) return;
+  throw new TypeError(`"${name}" must be an object with ${missing.join(', ')}()`);
 }
 
 /** Several hosts may share a `store`, and would each make a key. */

@@ -9,8 +9,8 @@
  * import { taskStoreContract } from 'falconry/testing';
  *
  * taskStoreContract({ describe, it }, 'my store', async (nowMs) => {
- *   const store = await openMyStore({ nowMs });
- *   return { store, other: store, close: () => store.close() };
+ *   const store = { tasks: await openMyStore({ nowMs }) };
+ *   return { store, other: store, close: () => store.tasks.close() };
  * });
  * ```
  */

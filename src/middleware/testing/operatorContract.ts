@@ -1,15 +1,12 @@
 /** What every task store must do for its operator. See `storeContract.ts`. */
 import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { isFinal, TASK_STATES } from '../../wire/taskStates.ts';
-import type { OperatorStore } from '../stores/port/operatorStore.ts';
-import type { TaskStore } from '../stores/port/taskStore.ts';
+import type { CompleteStore } from '../stores/port/serviceStore.ts';
 import { matches } from './matches.ts';
 import { type DeclareTest, HOUR_MS } from './storeWorld.ts';
 
 /** Declares the tests. */
-export function operatorContract(
-  test: DeclareTest<TaskStore & Pick<OperatorStore, 'unfinished'>>,
-): void {
+export function operatorContract(test: DeclareTest<Pick<CompleteStore, 'tasks'>>): void {
   test('lists the unfinished tasks of all clients in pages, and those set aside', async (w) => {
     deepStrictEqual(await w.store.unfinished({ limit: 10 }), []);
     const error = { code: 'THREAD_LOST', message: 'm' } as const;

@@ -2,8 +2,7 @@
  * What every task store must do: one suite, run over each of them. A host's own store may do
  * without most ports; the part for each can run by itself.
  */
-import type { OperatorStore, QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
+import type { CompleteStore, ServiceStore } from '../stores/port/serviceStore.ts';
 import { clientContract } from './clientContract.ts';
 import { keyContract } from './keyContract.ts';
 import { operatorContract } from './operatorContract.ts';
@@ -22,7 +21,7 @@ import { type DeclareTest, type OpenStore, testsOn } from './storeWorld.ts';
 export function storeContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<TaskStore & ApiKeyStore & OperatorStore>,
+  open: OpenStore<CompleteStore>,
 ): void {
   taskStoreContract(runner, name, open);
   apiKeyStoreContract(runner, name, open);
@@ -32,7 +31,7 @@ export function storeContract(
 }
 
 /** Declares tests under a title, over stores of their own. */
-function suite<Store extends TaskStore>(
+function suite<Store extends Pick<ServiceStore, 'tasks'>>(
   runner: TestRunner,
   title: string,
   open: OpenStore<Store>,
@@ -45,37 +44,33 @@ function suite<Store extends TaskStore>(
 }
 
 /** The port `TaskStore`: what clients do, and the queue for workers. */
-export function taskStoreContract(
-  runner: TestRunner,
-  name: string,
-  open: OpenStore<TaskStore>,
-): void {
+export function taskStoreContract(runner: TestRunner, name: string, open: OpenStore): void {
   suite(runner, `${name}: the contract of a task store`, open, clientContract, queueContract);
 }
 
-/** The port `ApiKeyStore`, on a store of tasks. */
+/** The port `ApiKeyStore`, beside that for tasks. */
 export function apiKeyStoreContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<TaskStore & ApiKeyStore>,
+  open: OpenStore<Pick<CompleteStore, 'tasks' | 'apiKeys'>>,
 ): void {
   suite(runner, `${name}: the contract of a store of API keys`, open, keyContract);
 }
 
-/** The port `QuotaStore`, on a store of tasks. */
+/** The port `QuotaStore`, beside that for tasks. */
 export function quotaStoreContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<TaskStore & QuotaStore>,
+  open: OpenStore<Pick<CompleteStore, 'tasks' | 'quotas'>>,
 ): void {
   suite(runner, `${name}: the contract of a store of quotas`, open, quotaContract);
 }
 
-/** The port `SecretStore`, on a store of tasks. */
+/** The port `SecretStore`, beside that for tasks. */
 export function secretStoreContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<TaskStore & SecretStore>,
+  open: OpenStore<Pick<CompleteStore, 'tasks' | 'secrets'>>,
 ): void {
   suite(runner, `${name}: the contract of a store of secrets`, open, secretContract);
 }
@@ -84,7 +79,7 @@ export function secretStoreContract(
 export function operatorStoreContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<TaskStore & Pick<OperatorStore, 'unfinished'>>,
+  open: OpenStore<Pick<CompleteStore, 'tasks'>>,
 ): void {
   suite(runner, `${name}: the contract of a store for its operator`, open, operatorContract);
 }

@@ -4,11 +4,15 @@
  */
 import { strictEqual } from 'node:assert/strict';
 import type { TaskState } from '../../wire/taskStates.ts';
+import type { ServiceStore } from '../stores/port/serviceStore.ts';
 import type { Task, TaskResult } from '../stores/port/task.ts';
 import type { ClaimOptions, NewTask, TaskStore } from '../stores/port/taskStore.ts';
 import type { TestRunner } from './runner.ts';
 
-export interface OpenedStore<Store = TaskStore> {
+/** A store with the ports that a suite is about. */
+type Tasks = Pick<ServiceStore, 'tasks'>;
+
+export interface OpenedStore<Store = Tasks> {
   /** New, empty and open. */
   readonly store: Store;
   /**
@@ -25,16 +29,16 @@ export interface OpenedStore<Store = TaskStore> {
  *
  * @param nowMs the clock that the store must follow, in ms since 1970; the test sets it, also back
  */
-export type OpenStore<Store = TaskStore> = (nowMs: () => number) => Promise<OpenedStore<Store>>;
+export type OpenStore<Store = Tasks> = (nowMs: () => number) => Promise<OpenedStore<Store>>;
 
 /** Declares a test over a store of its own. */
-export type DeclareTest<Store extends TaskStore = TaskStore> = (
+export type DeclareTest<Store extends Tasks = Tasks> = (
   name: string,
   body: (world: StoreWorld<Store>) => Promise<void>,
 ) => void;
 
 /** @returns what declares tests, each with a new store that is closed at its end */
-export function testsOn<Store extends TaskStore>(
+export function testsOn<Store extends Tasks>(
   runner: TestRunner,
   open: OpenStore<Store>,
 ): DeclareTest<Store> {
@@ -54,23 +58,31 @@ const START_MS = Date.UTC(2026, 10, 21);
 export const HOUR_MS = 3_600_000;
 export const CLAIM: ClaimOptions = { leaseMs: 1000, threads: 3 };
 
-export class StoreWorld<Store extends TaskStore = TaskStore> {
+export class StoreWorld<Store extends Tasks = Tasks> {
   clockMs = START_MS;
   #opened!: OpenedStore<Store>;
   #blobs = 0;
 
-  static async open<Store extends TaskStore>(open: OpenStore<Store>): Promise<StoreWorld<Store>> {
+  static async open<Store extends Tasks>(open: OpenStore<Store>): Promise<StoreWorld<Store>> {
     const world = new StoreWorld<Store>();
     world.#opened = await open(() => world.clockMs);
     return world;
   }
 
-  get store(): Store {
+  get ports(): Store {
     return this.#opened.store;
   }
 
-  get other(): Store {
+  get otherPorts(): Store {
     return this.#opened.other;
+  }
+
+  get store(): Store['tasks'] {
+    return this.ports.tasks;
+  }
+
+  get other(): Store['tasks'] {
+    return this.otherPorts.tasks;
   }
 
   close(): Promise<void> {

@@ -44,8 +44,8 @@ async function load<T>(file: string, fault?: Fault): Promise<T> {
 async function overStore(runner: TestRunner, fault?: Fault): Promise<void> {
   const { mapStore } = await load<{ mapStore: MapStore }>('store.ts', fault);
   taskStoreContract(runner, 'own store', async (nowMs) => {
-    const store = mapStore(nowMs);
-    return { store, other: store, close: () => store.close() };
+    const store = { tasks: mapStore(nowMs) };
+    return { store, other: store, close: () => store.tasks.close() };
   });
 }
 

@@ -4,12 +4,9 @@
  * written at `BlobStore`.
  */
 
-/** A stored blob. `tag` is the version that the blob store gave it, if it gives one (an ETag). */
-export interface BlobRef {
-  readonly key: string;
-  readonly bytes: number;
-  readonly tag?: string;
-}
+import type { BlobRef } from '../../stores/port/task.ts';
+
+export type { BlobRef };
 
 /** A file, at once or in pieces, of which some may be empty. */
 export type BlobBody = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;

@@ -70,7 +70,7 @@ export interface SecretStore {
 export const KEEP_RETIRED_MS = 30 * 86_400_000;
 
 /** What the commands of an operator ask of a store, over all clients. */
-export interface OperatorStore extends QuotaStore, SecretStore {
+export interface OperatorStore {
   /** Tasks of all clients that are not final, in order of id; costs what there is of them. */
   unfinished(query: UnfinishedQuery): Promise<readonly Task[]>;
 }

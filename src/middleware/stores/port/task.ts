@@ -34,7 +34,6 @@ import {
   type InvalidItem,
 } from '../../../shared/errors.ts';
 import type { TaskState } from '../../../wire/taskStates.ts';
-import type { BlobRef } from '../../blobs/port/blobStore.ts';
 
 /** The legal steps. A store makes no others, and makes each one in one transaction. */
 export const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
@@ -91,6 +90,13 @@ export class TaskFailure extends CodedError {
     super(shown.code, { ...details, message: shown.message });
     this.shown = shown;
   }
+}
+
+/** A stored blob. `tag` is the version that the blob store gave it, if it gives one (an ETag). */
+export interface BlobRef {
+  readonly key: string;
+  readonly bytes: number;
+  readonly tag?: string;
 }
 
 /** The result of a completed task. `format` is 'bundle' or 'proof'. */

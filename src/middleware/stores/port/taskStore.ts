@@ -5,8 +5,7 @@
  */
 
 import type { TaskState, UnfinishedState } from '../../../wire/taskStates.ts';
-import type { BlobRef } from '../../blobs/port/blobStore.ts';
-import type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './task.ts';
+import type { BlobRef, ListedTask, Task, TaskError, TaskProgress, TaskResult } from './task.ts';
 
 export interface NewTask {
   readonly clientId: number;
@@ -213,9 +212,7 @@ export interface QueueDepth {
  * 8. Answers are plain objects with all members of their types and no others; what is absent is
  *    null. Every read gives new ones.
  *
- * The rest is optional. Without `ApiKeyStore` the service needs `authenticate`; without
- * `QuotaStore` every client has the limits of the service; without `SecretStore` the secret of
- * signed urls cannot be exchanged. Each has a suite in `falconry/testing`. The commands of
+ * The other ports of a store are optional (serviceStore.ts). Each has a suite in `falconry/testing`. The commands of
  * `falconry` that work on a store (`keys`, `queue`, `quota` and others) know SQLite and PostgreSQL
  * only: for a store of its own, a host's program does what they do.
  */

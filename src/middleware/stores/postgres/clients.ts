@@ -3,7 +3,7 @@ import { KEEP_RETIRED_MS, type SecretStore } from '../port/operatorStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
 import type { Database } from './database.ts';
 
-type Clients = ApiKeyStore & SecretStore & Pick<TaskStore, 'secret' | 'clientNamed'>;
+type Names = Pick<TaskStore, 'secret' | 'clientNamed'>;
 
 interface ApiKeyRow extends Omit<ApiKeyRecord, 'expiresAt' | 'lastUsedAt'> {
   readonly expires_ms: number | null;
@@ -18,10 +18,9 @@ function told({ expires_ms, used_ms, ...row }: ApiKeyRow): ApiKeyRecord {
   return { ...row, expiresAt: time(expires_ms), lastUsedAt: time(used_ms) };
 }
 
-export function clients(database: Database): Clients {
+export function secrets(database: Database): SecretStore {
   const sql = statements(database.schema);
   return {
-    ...apiKeys(database),
     async rotateSecret(name, { forget = false } = {}) {
       const fresh = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
       // There may be none yet.
@@ -38,6 +37,12 @@ export function clients(database: Database): Clients {
       const [current, ...retired] = known;
       return current ? { current: current.value, retired } : null;
     },
+  };
+}
+
+export function names(database: Database): Names {
+  const sql = statements(database.schema);
+  return {
     async secret(name) {
       type Secret = { readonly value: Uint8Array };
       let [known] = await database.ask<Secret>(sql.secret, [name]);
@@ -60,7 +65,7 @@ export function clients(database: Database): Clients {
   };
 }
 
-function apiKeys(database: Database): ApiKeyStore {
+export function apiKeys(database: Database): ApiKeyStore {
   const sql = keyStatements(database.schema);
   const one = async (statement: { name: string; text: string }, values: readonly unknown[]) => {
     const [row] = await database.ask<ApiKeyRow>(statement, values);

@@ -8,8 +8,7 @@
  * const service = falconService({ store: postgresStore({ url }), … });
  * ```
  */
-import type { OperatorStore } from '../port/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../port/taskStore.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
 import { createStore, type PostgresOptions } from './store.ts';
 
 export { type MigrateOptions, type Migration, migrate } from './migrate.ts';
@@ -20,6 +19,6 @@ export type { PostgresOptions };
  *   for {@link migrate}
  * @throws TypeError, RangeError for wrong options
  */
-export function postgresStore(options: PostgresOptions): TaskStore & ApiKeyStore & OperatorStore {
+export function postgresStore(options: PostgresOptions): CompleteStore {
   return createStore(options);
 }

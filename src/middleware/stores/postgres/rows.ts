@@ -3,8 +3,14 @@
  * statement that a connection has prepared would fail as soon as a migration adds one.
  */
 import type { TaskState } from '../../../wire/taskStates.ts';
-import type { BlobRef } from '../../blobs/port/blobStore.ts';
-import type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from '../port/task.ts';
+import type {
+  BlobRef,
+  ListedTask,
+  Task,
+  TaskError,
+  TaskProgress,
+  TaskResult,
+} from '../port/task.ts';
 
 /** The columns of a list: an `error` can name 1722 signatures, and a page holds 1000 tasks. */
 export interface ListedRow {

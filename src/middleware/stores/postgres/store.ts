@@ -13,11 +13,10 @@
  *   database.ts      connections; faults.ts: what their errors mean
  *   schema.ts        the tables; migrate.ts brings a database up to them
  */
-import type { OperatorStore } from '../port/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../port/taskStore.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
 import { readAddress, readSchema } from './address.ts';
 import { answers } from './answers.ts';
-import { clients } from './clients.ts';
+import { apiKeys, names, secrets } from './clients.ts';
 import { Database } from './database.ts';
 import { Hints } from './hints.ts';
 import { Ledger } from './ledger.ts';
@@ -56,7 +55,7 @@ const NAMES: readonly string[] = ['url', 'directUrl', 'schema', 'connections'];
 export function createStore(
   options: PostgresOptions,
   { nowMs, lookEveryMs = 1000, near = true }: PostgresInternals = {},
-): TaskStore & ApiKeyStore & OperatorStore {
+): CompleteStore {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new TypeError(`"${unknown}" is not an option`);
   const { connections = 10 } = options;
@@ -71,17 +70,24 @@ export function createStore(
   const listening = direct ?? (address.pooled ? null : address);
   const ledger = new Ledger(database, new Hints(database, listening));
   const questions = reads(database);
-  return {
+  const tasks: CompleteStore['tasks'] = {
     ...questions,
     ...submissions(ledger),
     ...queue(ledger, { lookEveryMs, near }),
     ...answers(database, questions.get),
-    ...clients(database),
-    ...quotas(database),
+    ...names(database),
     sweep: sweeper(ledger),
     watch: (listener) => ledger.watch(listener),
     open: () => database.checkVersion(),
     ping: () => database.ping(),
     close: () => ledger.close(),
+  };
+  return {
+    tasks,
+    apiKeys: apiKeys(database),
+    quotas: quotas(database),
+    secrets: secrets(database),
+    open: tasks.open,
+    close: tasks.close,
   };
 }

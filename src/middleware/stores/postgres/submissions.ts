@@ -3,7 +3,7 @@
  * client's; `put` takes the client's only. A verb that changed nothing asks again for the reason.
  */
 import { isFinal } from '../../../wire/taskStates.ts';
-import type { BlobRef } from '../../blobs/port/blobStore.ts';
+import type { BlobRef } from '../port/task.ts';
 import type {
   ClientLimits,
   NewTask,

@@ -11,13 +11,10 @@ import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts'
 import type { Ledger } from './ledger.ts';
 import type { ApiKeyRow } from './table.ts';
 
-type Clients = ApiKeyStore & QuotaStore & SecretStore & Pick<TaskStore, 'secret' | 'clientNamed'>;
-
-export function clients(ledger: Ledger): Clients {
+/** @returns the number of a client that the host calls by a name */
+export function clientNames(ledger: Ledger): Pick<TaskStore, 'clientNamed'> {
   const { table } = ledger;
   return {
-    ...apiKeys(ledger),
-    ...secrets(ledger),
     // A name that is known costs no commit.
     clientNamed: async (name) =>
       table.clientNamed(name) ??
@@ -29,6 +26,12 @@ export function clients(ledger: Ledger): Clients {
         table.putClientName(name, clientId);
         return clientId;
       }),
+  };
+}
+
+export function quotas(ledger: Ledger): QuotaStore {
+  const { table } = ledger;
+  return {
     quota: async (clientId) => table.quota(clientId) ?? null,
     quotas: async () => table.quotas(),
     setQuota: (clientId, changes) =>
@@ -40,7 +43,7 @@ export function clients(ledger: Ledger): Clients {
   };
 }
 
-function apiKeys(ledger: Ledger): ApiKeyStore {
+export function apiKeys(ledger: Ledger): ApiKeyStore {
   const { table, nowMs } = ledger;
   const told = ({ expiresMs, usedMs, ...row }: ApiKeyRow): ApiKeyRecord => ({
     ...row,
@@ -89,11 +92,16 @@ function apiKeys(ledger: Ledger): ApiKeyStore {
   };
 }
 
-function secrets(ledger: Ledger): SecretStore & Pick<TaskStore, 'secret'> {
+const fresh = () => crypto.getRandomValues(new Uint8Array(32));
+
+/** Makes the secret at the first call. */
+export function knownSecret(ledger: Ledger): Pick<TaskStore, 'secret'> {
+  return { secret: (name) => ledger.write(() => ledger.table.secret(name, fresh())) };
+}
+
+export function secrets(ledger: Ledger): SecretStore {
   const { table, nowMs } = ledger;
-  const fresh = () => crypto.getRandomValues(new Uint8Array(32));
   return {
-    secret: (name) => ledger.write(() => table.secret(name, fresh())),
     rotateSecret: (name, { forget = false } = {}) =>
       ledger.write(() => {
         const value = table.secret(name, fresh());

@@ -9,10 +9,10 @@
  *   ledger.ts        the steps of tasks, their order, and the news of them
  */
 
-import type { OperatorStore } from '../port/operatorStore.ts';
-import type { ApiKeyStore, Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
+import type { Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
 import { answers } from './answers.ts';
-import { clients } from './clients.ts';
+import { apiKeys, clientNames, knownSecret, quotas, secrets } from './clients.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
 import { submissions } from './submissions.ts';
@@ -32,14 +32,15 @@ export interface TableStoreOptions {
 export function tableStore(
   table: Table,
   { nowMs, wallMs = nowMs ?? Date.now }: TableStoreOptions = {},
-): TaskStore & ApiKeyStore & OperatorStore {
+): CompleteStore {
   const ledger = new Ledger(table, { steadyMs: nowMs ?? (() => performance.now()), wallMs });
-  return {
+  const tasks: CompleteStore['tasks'] = {
     ...reads(ledger),
     ...submissions(ledger),
     ...queue(ledger),
     ...answers(ledger),
-    ...clients(ledger),
+    ...clientNames(ledger),
+    ...knownSecret(ledger),
     unfinished: async (query) => table.unfinished(query).map((row) => ledger.told(row)),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
@@ -47,6 +48,14 @@ export function tableStore(
     open: async () => {},
     ping: async () => void table.depth(),
     close: () => ledger.close(),
+  };
+  return {
+    tasks,
+    apiKeys: apiKeys(ledger),
+    quotas: quotas(ledger),
+    secrets: secrets(ledger),
+    open: tasks.open,
+    close: tasks.close,
   };
 }
 

@@ -2,8 +2,7 @@
  * Tasks in the memory of this process, for tests and for hosts that keep nothing: the tables of a
  * file, in an SQLite database without one.
  */
-import type { OperatorStore } from '../port/operatorStore.ts';
-import type { ApiKeyStore, TaskStore } from '../port/taskStore.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
 import { Table } from '../rules/table.ts';
 import { type TableStoreOptions, tableStore } from '../rules/tableStore.ts';
 import { createGroupCommit } from './groupCommit.ts';
@@ -13,9 +12,7 @@ import { STEPS } from './sqliteSchema.ts';
  * @returns a store that loses everything when the process ends
  * @throws Error on a host without `node:sqlite`
  */
-export function memoryStore(
-  options: TableStoreOptions = {},
-): TaskStore & ApiKeyStore & OperatorStore {
+export function memoryStore(options: TableStoreOptions = {}): CompleteStore {
   // Not imported, so that hosts without it can load this module.
   const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
   if (sqlite === undefined) {

@@ -12,18 +12,18 @@ import { CodedError } from '../../../shared/errors.ts';
 import { type Deferred, deferred } from '../../../shared/threads/deferred.ts';
 import { type HostThread, startThread, workerBeside } from '../../../shared/threads/host.ts';
 import { noWorker } from '../../noWorker.ts';
-import type { OperatorStore } from '../port/operatorStore.ts';
-import type { ApiKeyStore, TaskNews, TaskStore } from '../port/taskStore.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
+import type { TaskNews } from '../port/taskStore.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';
 import {
   type Call,
   errorOf,
   type FromThread,
+  type PortName,
   STORE_WORKER,
   type StoreSettings,
   type ToThread,
   type Verb,
-  type Verbs,
 } from './sqliteWork.ts';
 
 export interface SqliteOptions extends StoreSettings {
@@ -32,60 +32,77 @@ export interface SqliteOptions extends StoreSettings {
 }
 
 /** @returns a store in the file; the thread starts, and the file is opened, with the first verb */
-export function sqliteStore(options: SqliteOptions): TaskStore & ApiKeyStore & OperatorStore {
+export function sqliteStore(options: SqliteOptions): CompleteStore {
   const thread = new StoreThread(options);
-  const verbs = Object.keys(VERBS).map((verb) => [
-    verb,
-    (...args: unknown[]) => thread.call(verb as Verb, args),
-  ]);
-  return {
-    ...(Object.fromEntries(verbs) as Pick<Verbs, keyof typeof VERBS>),
+  const port = <Port extends PortName>(name: Port) => {
+    const verbs = Object.keys(VERBS[name]).map((verb) => [
+      verb,
+      (...args: unknown[]) => thread.call(name, verb, args),
+    ]);
+    return Object.fromEntries(verbs) as Pick<
+      CompleteStore[Port],
+      keyof (typeof VERBS)[Port] & keyof CompleteStore[Port]
+    >;
+  };
+  const tasks: CompleteStore['tasks'] = {
+    ...port('tasks'),
     watch: (listener) => thread.watch(listener),
     ping: () => thread.ping(),
     close: () => thread.close(),
   };
+  return {
+    tasks,
+    apiKeys: port('apiKeys'),
+    quotas: port('quotas'),
+    secrets: port('secrets'),
+    open: tasks.open,
+    close: tasks.close,
+  };
 }
 
 /** The verbs that the thread performs as they are. */
-const VERBS: Readonly<Record<Exclude<Verb, 'ping' | 'close'>, true>> = {
-  put: true,
-  get: true,
-  list: true,
-  unfinished: true,
-  usage: true,
-  depth: true,
-  upload: true,
-  notify: true,
-  renew: true,
-  cancel: true,
-  remove: true,
-  claim: true,
-  extend: true,
-  extendAll: true,
-  finish: true,
-  fail: true,
-  release: true,
-  setAside: true,
-  putBack: true,
-  sweep: true,
-  referenced: true,
-  beginAnswer: true,
-  extendAnswer: true,
-  abandonAnswer: true,
-  secret: true,
-  clientNamed: true,
-  open: true,
-  putApiKey: true,
-  findApiKey: true,
-  listApiKeys: true,
-  removeApiKey: true,
-  rotateApiKey: true,
-  markApiKeysUsed: true,
-  quota: true,
-  quotas: true,
-  setQuota: true,
-  rotateSecret: true,
-  secretRing: true,
+const VERBS = {
+  tasks: {
+    put: true,
+    get: true,
+    list: true,
+    unfinished: true,
+    usage: true,
+    depth: true,
+    upload: true,
+    notify: true,
+    renew: true,
+    cancel: true,
+    remove: true,
+    claim: true,
+    extend: true,
+    extendAll: true,
+    finish: true,
+    fail: true,
+    release: true,
+    setAside: true,
+    putBack: true,
+    sweep: true,
+    referenced: true,
+    beginAnswer: true,
+    extendAnswer: true,
+    abandonAnswer: true,
+    secret: true,
+    clientNamed: true,
+    open: true,
+  },
+  apiKeys: {
+    putApiKey: true,
+    findApiKey: true,
+    listApiKeys: true,
+    removeApiKey: true,
+    rotateApiKey: true,
+    markApiKeysUsed: true,
+  },
+  quotas: { quota: true, quotas: true, setQuota: true },
+  secrets: { rotateSecret: true, secretRing: true },
+} as const satisfies {
+  readonly [Port in PortName]: Readonly<Record<Exclude<Verb<Port>, 'ping' | 'close'>, true>>;
 };
 
 const PING_MS = 1000;
@@ -123,10 +140,10 @@ class StoreThread {
     this.#limitMs = 2 * (options.patienceMs ?? PATIENCE_MS);
   }
 
-  async call(verb: Verb, args: readonly unknown[]): Promise<unknown> {
+  async call(port: PortName, verb: string, args: readonly unknown[]): Promise<unknown> {
     if (this.#closing) throw unavailable('the store was closed');
     try {
-      return await this.#ask(verb, args);
+      return await this.#ask(port, verb, args);
     } catch (error) {
       this.#warn(verb, error as CodedError);
       throw error;
@@ -139,7 +156,7 @@ class StoreThread {
       timer = setTimeout(() => reject(unavailable('no answer within a second')), PING_MS);
     });
     try {
-      await Promise.race([this.call('ping', []), late]);
+      await Promise.race([this.call('tasks', 'ping', []), late]);
     } finally {
       clearTimeout(timer);
     }
@@ -160,16 +177,16 @@ class StoreThread {
 
   async #end(): Promise<void> {
     // Nothing is lost with a thread that has died: what it had was refused.
-    if (this.#thread) await this.#ask('close', []).catch(() => {});
+    if (this.#thread) await this.#ask('tasks', 'close', []).catch(() => {});
     this.#listeners.clear();
     clearTimeout(this.#helloTimer);
     await this.#thread?.terminate();
     this.#thread = null;
   }
 
-  #ask(verb: Verb, args: readonly unknown[]): Promise<unknown> {
+  #ask(port: PortName, verb: string, args: readonly unknown[]): Promise<unknown> {
     const id = this.#nextId++;
-    const call = { id, verb, args };
+    const call = { id, port, verb, args };
     const pending = { ...call, ...deferred<unknown>(), sinceMs: performance.now(), late: false };
     this.#pending.set(id, pending);
     this.#timer ??= setInterval(() => this.#look(), LOOK_MS);
@@ -300,7 +317,7 @@ class StoreThread {
     }
   }
 
-  #warn(verb: Verb, error: CodedError): void {
+  #warn(verb: string, error: CodedError): void {
     if (error.code !== 'STORE_UNAVAILABLE' && error.code !== 'STORAGE_FULL') return;
     const nowMs = performance.now();
     if (nowMs - this.#warnedMs < WARN_EVERY_MS) return;

@@ -4,8 +4,8 @@
  */
 import { CodedError } from '../../../shared/errors.ts';
 import { faultOf as baseFaultOf } from '../../../shared/threads/messages.ts';
-import type { OperatorStore } from '../port/operatorStore.ts';
-import type { ApiKeyStore, TaskNews, TaskStore } from '../port/taskStore.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
+import type { TaskNews } from '../port/taskStore.ts';
 import type { SqliteFile } from './sqliteFile.ts';
 
 /** The name that the thread gives in its hello. */
@@ -16,15 +16,16 @@ export interface StoreSettings extends SqliteFile {
   readonly clocks?: SharedArrayBuffer;
 }
 
-/** Everything that a store in a file can do. */
-export type Verbs = TaskStore & ApiKeyStore & OperatorStore;
+/** The ports of a store, which a call names. */
+export type PortName = 'tasks' | 'apiKeys' | 'quotas' | 'secrets';
 
-/** A verb that the thread performs; `close` is the last one. */
-export type Verb = Exclude<keyof Verbs, 'watch'>;
+/** The verbs of a port that the thread performs; `close` is the last one. */
+export type Verb<Port extends PortName> = Exclude<keyof CompleteStore[Port] & string, 'watch'>;
 
 export interface Call {
   readonly id: number;
-  readonly verb: Verb;
+  readonly port: PortName;
+  readonly verb: string;
   readonly args: readonly unknown[];
 }
 

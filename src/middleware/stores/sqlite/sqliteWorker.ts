@@ -1,6 +1,7 @@
 /** Module of the thread in which an SQLite store works. */
 import { setImmediate } from 'node:timers';
 import { ownLine } from '../../../shared/threads/host.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import { sqliteTableStore } from './sqliteTable.ts';
 import {
@@ -11,26 +12,25 @@ import {
   STORE_WORKER,
   type StoreSettings,
   type ToThread,
-  type Verbs,
 } from './sqliteWork.ts';
 
 const line = ownLine();
 const post = (message: FromThread) => line.post(message, []);
 
 let settings: StoreSettings;
-let store: Verbs | undefined;
+let store: CompleteStore | undefined;
 let answers: Answer[] = [];
 let news: TaskNews[] = [];
 let flushing = false;
 
 /** Opens the file with the first call; if that fails, with the next one. */
-function opened(): Verbs {
+function opened(): CompleteStore {
   if (store) return store;
   const { clocks, ...file } = settings;
   const times = clocks && new Float64Array(clocks);
   const test = times && { nowMs: () => times[0]!, wallMs: () => times[1]! };
   store = sqliteTableStore({ ...file, ...test });
-  store.watch((told) => {
+  store.tasks.watch((told) => {
     news.push(told);
     flushSoon();
   });
@@ -49,10 +49,12 @@ function flushSoon(): void {
   });
 }
 
-async function perform({ id, verb, args }: Call): Promise<void> {
+type Verbs = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+
+async function perform({ id, port, verb, args }: Call): Promise<void> {
   try {
-    const perform = opened()[verb] as (...args: readonly unknown[]) => Promise<unknown>;
-    const value = await perform(...args);
+    const verbs = opened()[port] as unknown as Verbs;
+    const value = await verbs[verb]!(...args);
     answers.push({ id, value });
   } catch (error) {
     answers.push({ id, fault: faultOf(error) });
