@@ -31,6 +31,7 @@ export type {
   Uploaded,
   UploadUrlOptions,
 } from './blobs/port/blobStore.ts';
+export type { Logger, PortCall, RunnerEvent, ServiceEvent } from './events.ts';
 export { answerHealth, type Health, type ServiceState } from './health.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
 export {
@@ -42,13 +43,10 @@ export {
 export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
 export type { Authenticate, ClientIdentity } from './identity/callers.ts';
 export type {
-  Logger,
   PerClientLimits,
-  ServiceEvent,
   ServiceOptions,
 } from './options/options.ts';
 export type { SigningSalt } from './options/optionTable.ts';
-export type { PortCall } from './portCalls.ts';
 export type { ProblemBody } from './problems.ts';
 export type { KnownPublicKey } from './signing/keyFormat.ts';
 export type { KeysSecret } from './signing/keySeal.ts';
@@ -103,7 +101,6 @@ export { memoryStore } from './stores/sqlite/memory.ts';
 export { type SqliteOptions, sqliteStore } from './stores/sqlite/sqlite.ts';
 export type { SqliteFile } from './stores/sqlite/sqliteFile.ts';
 export type { StoreSettings } from './stores/sqlite/sqliteWork.ts';
-export type { RunnerEvent } from './tasks/runner.ts';
 export type { TracingApi } from './tracing.ts';
 
 /** The API keys in the service's own store. */

@@ -1,14 +1,6 @@
 /** How long the calls of a port take: the port, with every method timed. */
 
-/** A call of a port that has ended. */
-export interface PortCall {
-  readonly port: 'store' | 'blobs';
-  /** The method: `claim`; of a part of the port, with its name: `uploads.stat`. */
-  readonly verb: string;
-  readonly durationMs: number;
-  /** Whether it was rejected; a refusal (`false`, `null`, an outcome) is a result. */
-  readonly failed: boolean;
-}
+import type { PortCall } from './events.ts';
 
 /** @returns the port, which calls back after each method that returns a promise */
 export function timedPort<Port extends object>(

@@ -6,12 +6,13 @@ import { type AggregateFormatOption, extractSignatures } from '../../src/aggrega
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { type BlobStore, newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
+import type { RunnerEvent } from '../../src/middleware/events.ts';
 import type { Task, TaskProgress } from '../../src/middleware/stores/port/task.ts';
 import type { TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { type Aggregator, createAggregator } from '../../src/middleware/tasks/aggregateTask.ts';
 import { packStatements } from '../../src/middleware/tasks/readBatch.ts';
-import { createRunner, type Runner, type RunnerEvent } from '../../src/middleware/tasks/runner.ts';
+import { createRunner, type Runner } from '../../src/middleware/tasks/runner.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
 import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RunnerEvent } from '../../src/middleware/events.ts';
 import type { Task, TaskResult } from '../../src/middleware/stores/port/task.ts';
 import type { NewTask, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
@@ -9,7 +10,6 @@ import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import {
   createRunner,
   type Runner,
-  type RunnerEvent,
   type RunnerOptions,
   type TaskContext,
   type TaskHandler,

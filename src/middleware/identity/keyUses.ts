@@ -3,7 +3,7 @@
  * at the end, apart from the requests.
  */
 import { describe } from '../describe.ts';
-import type { Logger } from '../options/options.ts';
+import type { Logger } from '../events.ts';
 import type { ApiKeyStore } from '../stores/port/taskStore.ts';
 
 const WRITE_EVERY_MS = 60_000;

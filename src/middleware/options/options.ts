@@ -3,62 +3,16 @@
  * unknown name, a wrong type or a value out of range throws a TypeError or RangeError.
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
-import type { TaskState } from '../../wire/taskStates.ts';
 import type { BlobStore } from '../blobs/port/blobStore.ts';
+import type { Logger, PortCall, ServiceEvent } from '../events.ts';
 import type { Authenticate } from '../identity/callers.ts';
-import type { PortCall } from '../portCalls.ts';
 import { checkKeysSecret, type KeysSecret } from '../signing/keySeal.ts';
 import type { KeyStore } from '../signing/keyStore.ts';
 import type { QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
-import type { RunnerEvent } from '../tasks/runner.ts';
 import type { TracingApi } from '../tracing.ts';
 import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
-
-/** Receives log messages: a sentence and plain fields. */
-export interface Logger {
-  debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  info(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  warn(message: string, fields?: Readonly<Record<string, unknown>>): void;
-  error(message: string, fields?: Readonly<Record<string, unknown>>): void;
-}
-
-/**
- * An event for `onEvent`: this process changed a task, answered a request or worked on a task; or
- * it was told of the work of another.
- */
-export type ServiceEvent =
-  | {
-      readonly type: 'task';
-      readonly taskId: number;
-      readonly clientId: number;
-      readonly state: TaskState;
-      readonly attempt: number;
-    }
-  | {
-      readonly type: 'request';
-      /** The answer's `X-Request-Id`, which is in the log, and kept with the tasks it makes. */
-      readonly requestId: string;
-      readonly method: string;
-      /** The pattern of the route; unknown paths have the pattern of their branch, or `*`. */
-      readonly path: string;
-      readonly status: number;
-      /** Until the answer had left, as far as the host tells. */
-      readonly durationMs: number;
-      /** Of the answer; absent if the host does not tell. */
-      readonly bytes?: number;
-      /** The connection ended before the answer was complete. */
-      readonly cut?: true;
-      readonly clientId?: number;
-      /** The address of the caller. */
-      readonly remote?: string;
-    }
-  | { readonly type: 'work'; readonly event: RunnerEvent }
-  /** Another process changed a task. */
-  | { readonly type: 'hint'; readonly state: TaskState }
-  /** The housekeeper went through the store. */
-  | { readonly type: 'swept'; readonly expired: number; readonly removed: number };
 
 /** Limits of each client: more than a fair client needs, less than would harm the others. */
 export interface PerClientLimits {

@@ -19,6 +19,7 @@
  * so losses make a task suspect, but never guilty.
  */
 import { type CodedError, toCodedError } from '../../shared/errors.ts';
+import type { RunnerEvent } from '../events.ts';
 import {
   type Task,
   type TaskError,
@@ -45,33 +46,6 @@ export interface TaskHandler {
   /** Deletes blobs that are not needed any more. */
   discard(keys: readonly string[]): Promise<void>;
 }
-
-/** The attempt that an event is about, and the request that made its task. */
-interface OfAttempt {
-  readonly taskId: number;
-  readonly attempt: number;
-  readonly requestId?: string;
-}
-
-export type RunnerEvent =
-  | (OfAttempt & { readonly type: 'claimed' | 'cancelled' | 'released' })
-  /** A phase is over, also by the end of the attempt. */
-  | (OfAttempt & {
-      readonly type: 'phase';
-      readonly phase: TaskProgress['phase'];
-      readonly durationMs: number;
-    })
-  | (OfAttempt & {
-      readonly type: 'completed';
-      readonly signatures: number;
-      readonly format: string;
-      readonly aggregateBytes: number;
-    })
-  /** `stale`: the attempt still wrote its outcome, which the store refused. */
-  | (OfAttempt & { readonly type: 'lost'; readonly stale: boolean })
-  | (OfAttempt & { readonly type: 'failed' | 'retried' | 'setAside'; readonly error: CodedError })
-  /** The store or the disk did not answer; the runner carries on. */
-  | { readonly type: 'trouble'; error: unknown };
 
 export interface RunnerOptions {
   readonly store: TaskStore;

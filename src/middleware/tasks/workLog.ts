@@ -1,7 +1,6 @@
 /** The work on tasks in the log: failures and trouble for everybody, the rest for debugging. */
 import { describe, inShort } from '../describe.ts';
-import type { Logger } from '../options/options.ts';
-import type { RunnerEvent } from './runner.ts';
+import type { Logger, RunnerEvent } from '../events.ts';
 
 /** The same trouble is told once in this time: a store that is away is met at every beat. */
 const TROUBLE_EVERY_MS = 10_000;
