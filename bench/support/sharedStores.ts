@@ -21,14 +21,17 @@ export async function withSharedStores(measure: () => Promise<void>): Promise<vo
     const { database, rgw } = await startServers(open);
     const keys = await mkdtemp(join(tmpdir(), 'falconry-bench-keys-'));
     open.push(() => rm(keys, { recursive: true }));
+    const keyFile = join(keys, 'key.json');
     Object.assign(process.env, bucketEnv(rgw, 'bench/'), {
       FALCONRY_DATABASE: database.url,
-      FALCONRY_KEYS: keys,
+      FALCONRY_SIGNING_KEY_FILE: keyFile,
       FALCONRY_UPLOADS: 'through',
       FALCONRY_RESULTS: 'through',
     });
     const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-    await promisify(execFile)(process.execPath, [script, 'migrate']);
+    const run = promisify(execFile);
+    await run(process.execPath, [script, 'keygen', '-o', keyFile]);
+    await run(process.execPath, [script, 'migrate']);
     const [about] = await database.query<{ version: string }>(
       "SELECT current_setting('server_version') AS version",
     );

@@ -14,7 +14,6 @@ const service = falconService({
   blobs: mapBlobs(new Map()),
   // The store has no API keys, so the host identifies callers.
   authenticate: (key) => (timingSafeEqual(hashOf(key), hashOf(token)) ? { client: 'me' } : null),
-  signing: false, // for testing only
 });
 await service.start();
 

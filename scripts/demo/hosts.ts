@@ -36,7 +36,15 @@ export async function openHosts({ format, signing }: PlaceOptions): Promise<Plac
     const keys = await mkdtemp(join(tmpdir(), 'falconry-demo-'));
     open.push(() => rm(keys, { recursive: true }));
     const threads = ['--threads', String(availableParallelism())];
-    const salts = ['--signing', '--keys', keys, '--signing-salt', signing.salt ?? 'random'];
+    const keyFile = join(keys, 'key.json');
+    await hosts.run('keygen', '-o', keyFile);
+    const salts = [
+      '--signing',
+      '--signing-key-file',
+      keyFile,
+      '--signing-salt',
+      signing.salt ?? 'random',
+    ];
     const serve = ['serve', '--port', '0', '--no-workers', '--threads', '1', ...salts];
     const work = ['worker', ...threads, '--aggregate-format', format, '--metrics-port', '0'];
     const [serving, ...working] = await Promise.all([

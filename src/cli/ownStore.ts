@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { directoryBlobs } from '../middleware/blobs/directory/directory.ts';
 import type { BlobStore } from '../middleware/blobs/port/blobStore.ts';
 import { integer } from '../middleware/options/optionRows.ts';
-import { KEYS_FOLDER, STORE_FILE } from '../middleware/options/options.ts';
+import { STORE_FILE } from '../middleware/options/options.ts';
 import { sqliteTableStore } from '../middleware/stores/sqlite/sqliteTable.ts';
 import { type Io, IoFailure, UsageError } from './command.ts';
 import type { Config } from './config.ts';
@@ -23,11 +23,6 @@ export type FileSetting = (typeof FILE_SETTINGS)[number];
 export const CLIENT = integer('client');
 /** That of one whose things may be removed or set: 0 is the operator. */
 export const OWNER = integer('client', { min: 1 });
-
-/** The folder of the signing keys: the one that is named, or else the one in the data directory. */
-export function keysFolder({ data, keys }: Config<'data' | 'keys'>['values']): string {
-  return keys ?? join(data, KEYS_FOLDER);
-}
 
 /**
  * The files of the tasks: in the bucket, or else in the data directory.

@@ -6,6 +6,7 @@ import { answerHealth } from '../middleware/health.ts';
 import { hashApiKey } from '../middleware/identity/apiKeys.ts';
 import type { FalconService, ServiceOptions } from '../middleware/index.ts';
 import { type Settings, STORE_FILE } from '../middleware/options/options.ts';
+import { keyPlace } from '../middleware/signing/keyFile.ts';
 import type { ApiKeyStore } from '../middleware/stores/port/taskStore.ts';
 import { sqliteTableStore } from '../middleware/stores/sqlite/sqliteTable.ts';
 import { engineStandsBack } from '../middleware/tasks/priority.ts';
@@ -18,7 +19,6 @@ import { openEyes } from './eyes.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer, HttpServerOptions } from './httpServer.ts';
 import { asIoFailure } from './io.ts';
-import { keysFolder } from './ownStore.ts';
 import { resolveService, serverLimits, serviceOptions, settingsHelp } from './serveConfig.ts';
 import { SERVE_SETTINGS, type ServeSetting } from './settings.ts';
 import { type Opened, type SharedStores, withShared } from './sharedStores.ts';
@@ -35,7 +35,8 @@ printed once instead.
 
 With --database and --blobs, any number of hosts serve the same tasks, and falconry worker works on
 them; falconry migrate comes first. No key is made then (falconry keys create --database does that),
-signing is off without --keys, and --data is not used. It needs the packages pg and aws4fetch.
+signing is off without --signing-key-file, and --data is not used. It needs the packages pg and
+aws4fetch.
 Credentials of the bucket are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or the
 files that these names with _FILE name, which are read again every 5 minutes.
 
@@ -173,7 +174,7 @@ function readyWith(
     database,
     blobs,
     serviceName,
-    signingKey: signing ? join(resolve(keysFolder(values)), 'signing.json') : null,
+    signingKey: signing ? resolve(keyPlace(settings).path) : null,
     ui,
   };
 }

@@ -9,12 +9,12 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { lowWaterMark } from '../middleware/blobs/directory/directory.ts';
 import { type Settings, STORE_FILE } from '../middleware/options/options.ts';
+import { checkKey, keyPlace } from '../middleware/signing/keyFile.ts';
 import { sharedPlaces } from '../middleware/stores/sqlite/sqliteFile.ts';
 import { binarySizeText } from '../wire/sizes.ts';
 import { cannotListen } from './cannotListen.ts';
 import type { Config } from './config.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
-import { checkKeys } from './keyChecks.ts';
 import { checkDatabase } from './serveDatabase.ts';
 import type { ServeSetting } from './settings.ts';
 import { checkShared } from './sharedChecks.ts';
@@ -46,7 +46,7 @@ export async function checkServer(
     ...checkProxy(config, settings),
     ...checkSigning(config, settings, env),
     ...data,
-    ...(await checkKeys(config, settings)),
+    ...(await checkSigningKey(settings)),
     ...(await checkShared(values, env)),
     ...checkProcess(settings),
   ];
@@ -127,12 +127,8 @@ const untrustedProxy = (): Finding =>
   );
 
 function checkSigning(config: Config<ServeSetting>, settings: Settings, env: Env): Finding[] {
-  if (!settings.signing) {
-    if (!settings.signingKeyPerClient) return [ok('signing', 'the signing endpoint is off')];
-    const message = 'signingKeyPerClient, but the signing endpoint is off';
-    return [warning('signing', message, 'give --signing if clients are to sign there')];
-  }
-  const advice = '--no-signing: you hold the secret keys of everyone who signs there';
+  if (!settings.signing) return [ok('signing', 'the signing endpoint is off')];
+  const advice = '--no-signing: you hold the secret key of everyone who signs there';
   if (env.NODE_ENV === 'production') {
     return [fault('signing', 'the signing endpoint is for testing, but on in production', advice)];
   }
@@ -140,6 +136,17 @@ function checkSigning(config: Config<ServeSetting>, settings: Settings, env: Env
     return [warning('signing', 'the signing endpoint is for testing, but on', advice)];
   }
   return [ok('signing', 'the signing endpoint is on, for testing')];
+}
+
+/** Whether the signing key can be read; nothing without signing. */
+async function checkSigningKey(settings: Settings): Promise<Finding[]> {
+  if (!settings.signing) return [];
+  try {
+    const exists = await checkKey(keyPlace(settings));
+    return [ok('signingKey', exists ? 'can be read' : 'none yet: the next start creates it')];
+  } catch (error) {
+    return [fault('signingKey', (error as Error).message)];
+  }
 }
 
 /** Whether the data directory can be written to, and is private. */

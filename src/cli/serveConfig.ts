@@ -1,6 +1,5 @@
 /** The settings of the server: what they mean to the service, and their help text. */
 
-import { resolve } from 'node:path';
 import { fallbackOf, type OptionTable } from '../middleware/options/optionRows.ts';
 import {
   resolveOptions,
@@ -8,7 +7,6 @@ import {
   type Settings,
 } from '../middleware/options/options.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../middleware/options/optionTable.ts';
-import { fileKeyStore } from '../middleware/signing/keyStore.ts';
 import { UsageError } from './command.ts';
 import type { Config } from './config.ts';
 import {
@@ -23,15 +21,14 @@ import { showValue } from './settingText.ts';
 
 /** The options of `falconService`: only those that were set, since it has its own defaults. */
 export function serviceOptions(config: Config<ServeSetting>): ServiceOptions {
-  const { database, blobs, keys } = config.values;
+  const { database, blobs, signingKeyFile } = config.values;
   const options: ServiceOptions = {
     ...given(SERVICE_OPTIONS, config),
     limits: given(CLIENT_LIMITS, config),
-    ...(keys !== undefined && { keyStore: fileKeyStore({ directory: resolve(keys) }) }),
   };
   if (database === undefined) return options;
   if (blobs === undefined) throw new UsageError(NO_BLOBS);
-  if (keys !== undefined) return options;
+  if (signingKeyFile !== undefined) return options;
   if (options.signing) throw new UsageError(NO_KEYS);
   return { ...options, signing: false };
 }
@@ -40,8 +37,8 @@ const NO_BLOBS =
   '"database" needs "blobs" (s3://bucket/prefix): files in a directory of this host would be ' +
   'unknown to the others';
 const NO_KEYS =
-  '"signing" with "database" needs "keys", a directory that all hosts share: each host would ' +
-  'sign with a key of its own';
+  '"signing" with "database" needs "signingKeyFile", the same on all hosts: each host would sign ' +
+  'with a key of its own';
 
 /** The options of a worker. */
 export function workerOptions(config: Config<WorkerSetting>): ServiceOptions {

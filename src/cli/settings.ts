@@ -14,7 +14,6 @@ import {
   integer,
   type OptionRow,
   type OptionTable,
-  path,
   type RowValue,
   type SettingNameOf,
   secret,
@@ -145,11 +144,6 @@ const SHARING_SETTINGS = {
   }),
   results: choice('way of results to clients', WAYS, {
     fallback: 'direct',
-    group: 'Stores that several hosts share',
-  }),
-  keys: path('directory of the signing keys', {
-    placeholder: 'directory',
-    fallbackText: 'keys in --data',
     group: 'Stores that several hosts share',
   }),
 } as const satisfies OptionTable;

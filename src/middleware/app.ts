@@ -170,7 +170,7 @@ function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): 
 }
 
 /** Refusals that an operator must hear of. */
-const TROUBLE: ReadonlySet<ErrorCode> = new Set(['STORE_UNAVAILABLE', 'STORAGE_FULL']);
+const TROUBLE: ReadonlySet<ErrorCode> = new Set(['STORE_UNAVAILABLE', 'STORAGE_FULL', 'TIMED_OUT']);
 
 /** The problem document of an error; an unexpected error is logged under an id. */
 function refuse(c: Context<Env>, { settings }: Deps, error: unknown): Response {

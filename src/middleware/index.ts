@@ -18,7 +18,7 @@ import type { Env } from './routes/route.ts';
 import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/port/taskStore.ts';
 
-export type { ErrorCode, InvalidItem } from '../shared/errors.ts';
+export type { CodedError, ErrorCode, InvalidItem } from '../shared/errors.ts';
 export type { FinalState, TaskState, UnfinishedState } from '../wire/taskStates.ts';
 export type {
   Arrivals,
@@ -46,17 +46,16 @@ export type {
   PerClientLimits,
   ServiceOptions,
 } from './options/options.ts';
-export type { SigningSalt } from './options/optionTable.ts';
 export type { ProblemBody } from './problems.ts';
-export type { KnownPublicKey } from './signing/keyFormat.ts';
-export type { KeysSecret } from './signing/keySeal.ts';
+export type { SigningSalt } from './signing/keyFile.ts';
 export {
-  type FileKeyOptions,
-  type FileKeyStore,
-  fileKeyStore,
-  type KeyStore,
-  type SigningKey,
-} from './signing/keyStore.ts';
+  SIGNER_TIMEOUT_MS,
+  type Signed,
+  type Signer,
+  SignerBusy,
+  SignerRefusal,
+  type SignRequest,
+} from './signing/signer.ts';
 export type {
   ClientQuota,
   OperatorStore,

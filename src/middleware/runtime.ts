@@ -15,10 +15,10 @@ import { UrlSecrets } from './http/urlSecrets.ts';
 import { storedKeyAuthentication } from './identity/apiKeys.ts';
 import { type Authenticate, callerFinder, type FindCaller } from './identity/callers.ts';
 import { KeyUses } from './identity/keyUses.ts';
-import { KEYS_FOLDER, type Settings, STORE_FILE } from './options/options.ts';
+import { type Settings, STORE_FILE } from './options/options.ts';
 import { timedPort } from './portCalls.ts';
-import { fileKeyStore, type KeyStore } from './signing/keyStore.ts';
-import { Signer } from './signing/signer.ts';
+import { checkKey, KeyFileSigner, keyPlace } from './signing/keyFile.ts';
+import { VerifiedSigner } from './signing/signer.ts';
 import type { SecretStore } from './stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/port/taskStore.ts';
 import { sqliteStore } from './stores/sqlite/sqlite.ts';
@@ -33,7 +33,7 @@ export interface Ports {
   readonly store: TaskStore;
   readonly blobs: BlobStore;
   readonly apiKeys: ApiKeyStore | null;
-  readonly signer: Signer | null;
+  readonly signer: VerifiedSigner | null;
   /** Verifies aggregates, and does the work of the runner. */
   readonly aggregator: Aggregator;
   /** Reads bodies with many items. */
@@ -148,8 +148,10 @@ export class Runtime {
   async #open(): Promise<void> {
     const { settings } = this;
     const { dataDirectory, logger, onEvent } = settings;
-    const embedded = !settings.store || !settings.blobs || (!settings.keyStore && settings.signing);
-    if (embedded) await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
+    // A key file that cannot be used is refused before anything is created.
+    if (settings.signing && !settings.signer) await checkKey(keyPlace(settings));
+    if (!settings.store || !settings.blobs)
+      await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
 
     const ownStore = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
     const store: NonNullable<Settings['store']> = this.#timed('store', ownStore);
@@ -209,21 +211,12 @@ export class Runtime {
     return urls;
   }
 
-  /** The host's, or that of the data directory, which may hold keys although signing is off. */
-  #keyStore(): KeyStore {
-    const { dataDirectory, keyStore, keysSecret } = this.settings;
-    const directory = join(dataDirectory, KEYS_FOLDER);
-    const secret = keysSecret === undefined ? {} : { secret: keysSecret };
-    return keyStore ?? fileKeyStore({ directory, ...secret });
-  }
-
-  async #openSigner(): Promise<Signer> {
-    const { signingKeyPerClient, signingSalt } = this.settings;
-    const signer = new Signer(this.#keyStore(), signingKeyPerClient, signingSalt);
-    this.#undo.push(() => signer.close());
-    await signer.prepare();
-    this.#lookAgain(signer, 'signing keys were not looked at again');
-    return signer;
+  async #openSigner(): Promise<VerifiedSigner> {
+    const { signer, signingSet, signingSalt } = this.settings;
+    if (signer !== undefined) return new VerifiedSigner(signer, signingSet);
+    const own = await KeyFileSigner.open(keyPlace(this.settings), signingSalt);
+    this.#undo.push(() => own.close());
+    return new VerifiedSigner(own, signingSet);
   }
 
   /** Has a secret looked at now and then, which another process may exchange or remove. */

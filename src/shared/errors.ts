@@ -48,6 +48,7 @@ export const ERROR_CODES = Object.freeze({
   UNAUTHENTICATED: meaning(401, false, 'A valid API key is required'),
   FORBIDDEN_URL: meaning(403, false, 'The signed url is not valid or has ended'),
   SIGNING_DISABLED: meaning(403, false, 'Signing is switched off on this service'),
+  SIGNING_REFUSED: meaning(422, false, 'The signer does not sign this message'),
   NOT_FOUND: meaning(404, false, 'There is nothing here'),
   METHOD_NOT_ALLOWED: meaning(405, false, 'The method is not allowed here'),
   CONFLICT: meaning(409, false, 'The state of the task does not allow this'),

@@ -12,14 +12,15 @@ import { promisify } from 'node:util';
 import { compilePackage } from '../../scripts/compilePackage.ts';
 import { installPackages } from '../../scripts/installPackages.ts';
 import { layOutDocuments } from '../../scripts/layOutPackage.ts';
-import { locked } from '../../src/middleware/signing/keyFiles.ts';
-import { isCodedError } from '../../src/shared/errors.ts';
+import { alone } from '../support/folderLock.ts';
 import { packageFolders } from '../support/programs.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const here = fileURLToPath(new URL('./', import.meta.url));
 const TRIES = 3;
+/** The folder of the lock: test files that run at the same time wait for each other. */
+const LOCKED = join(root, 'build/bundlers');
 
 /** A program or a folder of the packages beside this file. */
 export const beside = (path: string): string => join(here, 'node_modules', path);
@@ -50,23 +51,7 @@ function layOutSources(folder: string): void {
  * Installs the bundlers, and what belongs to them, where they are not yet. Test files that run at
  * the same time wait for each other.
  */
-export const installBundlers = (): Promise<void> => alone(() => installPackages(here));
-
-/** Does the work while no other process installs anything here. */
-async function alone(work: () => Promise<void>): Promise<void> {
-  const folder = join(root, 'build/bundlers');
-  await mkdir(folder, { recursive: true });
-  for (let done = false; !done; ) {
-    done = await locked(folder, work).then(
-      () => true,
-      (error: unknown) => {
-        // Held by another: an installation takes longer than the lock's own patience.
-        if (isCodedError(error) && error.code === 'STORE_UNAVAILABLE') return false;
-        throw error;
-      },
-    );
-  }
-}
+export const installBundlers = (): Promise<void> => alone(LOCKED, () => installPackages(here));
 
 /** Packs the library as the sources are now. @returns the tarball, somewhere in the folder */
 export async function packLibrary(folder: string): Promise<string> {
@@ -82,7 +67,7 @@ export async function install(): Promise<void> {
   try {
     const tarball = await packLibrary(folder);
     // npm takes a tarball of the same name and version for the one that it has.
-    await alone(async () => {
+    await alone(LOCKED, async () => {
       await rm(beside('falconry'), { recursive: true, force: true });
       await npm(['install', '--no-save', '--prefer-offline', tarball]);
     });

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { diskFinding } from '../../src/cli/serveChecks.ts';
-import { fileKeyStore } from '../../src/middleware/signing/keyStore.ts';
+import { KeyFileSigner, keyPlace } from '../../src/middleware/signing/keyFile.ts';
 import { fact } from '../support/facts.ts';
 import { type Ended, falconry, falconryHere, temporaryFolder } from './cli.ts';
 
@@ -297,40 +297,38 @@ describe('the database', () => {
   });
 });
 
-describe('the signing keys', () => {
-  /** A folder with a key in it, as a start leaves it. */
-  async function makeKeys(directory: string): Promise<void> {
-    const store = fileKeyStore({ directory });
-    await store.open();
-    store.release(await store.signingKey(null));
-  }
-
-  const filesOf = (directory: string) =>
-    readdirSync(directory).map((name) => [name, readFileSync(join(directory, name), 'utf8')]);
-
-  it('can be read, or are not there yet', async () => {
-    const of = async () => (await check()).of('signingKeys');
-    const ok = { level: 'ok', check: 'signingKeys' };
-    expect(await of()).toEqual([{ ...ok, message: 'none yet: the next start makes them' }]);
+describe('the signing key', () => {
+  it('can be read, or is not there yet', async () => {
+    const of = async () => (await check()).of('signingKey');
+    const ok = { level: 'ok', check: 'signingKey' };
+    expect(await of()).toEqual([{ ...ok, message: 'none yet: the next start creates it' }]);
     expect(existsSync(data)).toBe(false);
     mkdirSync(data, { mode: 0o700 });
-    await makeKeys(join(data, 'keys'));
-    const before = filesOf(join(data, 'keys'));
-    expect(await of()).toEqual([{ ...ok, message: '1 can be read' }]);
-    expect(filesOf(join(data, 'keys'))).toEqual(before);
+    (
+      await KeyFileSigner.open(
+        keyPlace({ dataDirectory: data, signingKeyFile: undefined, signingSet: 'falcon512' }),
+      )
+    ).close();
+    const path = join(data, 'keys', 'signing.json');
+    const before = readFileSync(path, 'utf8');
+    expect(await of()).toEqual([{ ...ok, message: 'can be read' }]);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(readdirSync(join(data, 'keys'))).toEqual(['signing.json']);
   });
 
-  it('are in a directory of their own, and one is damaged', async () => {
-    const keys = join(folder.path, `keys-${turn}`);
-    await makeKeys(keys);
-    expect((await check(['--keys', keys])).of('signingKeys')[0]!.level).toBe('ok');
-    const path = join(keys, 'signing.json');
-    writeFileSync(path, '{}');
-    expect((await check(['--keys', keys])).of('signingKeys')).toMatchObject([
-      { level: 'fault', message: `${keys}: ${path} is not a signing key` },
+  it('is in a file of its own, which is missing or damaged', async () => {
+    const signingKeyFile = join(folder.path, `key-${turn}.json`);
+    const args = ['--signing-key-file', signingKeyFile];
+    const fault = { level: 'fault', check: 'signingKey' };
+    const found = async () => (await check(args)).of('signingKey');
+    expect(await found()).toEqual([
+      { ...fault, message: expect.stringContaining(`${signingKeyFile} does not exist`) },
     ]);
-    // Without signing they are not needed.
-    expect((await check(['--keys', keys, '--no-signing'])).of('signingKeys')).toEqual([]);
+    writeFileSync(signingKeyFile, '{}', { mode: 0o600 });
+    const damaged = { ...fault, message: `${signingKeyFile} is not a signing key` };
+    expect(await found()).toEqual([damaged]);
+    // Without signing it is not needed.
+    expect((await check([...args, '--no-signing'])).of('signingKey')).toEqual([]);
   });
 });
 

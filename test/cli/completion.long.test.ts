@@ -80,7 +80,7 @@ describe.each([
 
   it('knows every option, with its opposite', async () => {
     expect(complete('serve', '--pub')).toEqual(['--public-url']);
-    expect(complete('serve', '--no-sign')).toEqual(['--no-signing', '--no-signing-key-per-client']);
+    expect(complete('serve', '--no-sign')).toEqual(['--no-signing']);
     for (const command of ['aggregate', 'serve', 'doctor'].filter((each) => each in COMMANDS)) {
       const { options: known } = (await COMMANDS[command]!()).command;
       const all = Object.keys(known).map((each) => `--${each}`);
@@ -135,7 +135,7 @@ describe('zsh', () => {
     [['help', 'keyg'], 'keygen'],
     [['tasks', 'ca'], 'cancel'],
     [['serve', '--pub'], '--public-url'],
-    [['serve', '--no-signing-'], '--no-signing-key-per-client'],
+    [['serve', '--no-sign'], '--no-signing'],
     [['aggregate', '--format', 'pr'], 'proof'],
     [['aggregate', '--format=pr'], 'proof'],
     [['keygen', '--set', 'falcon5'], 'falcon512'],

@@ -272,7 +272,7 @@ describe('names', () => {
   it('cover every option of the service that is not code', () => {
     const callers = ['authenticate', 'credentialHeaders'];
     const hooks = [...callers, 'onEvent', 'onPortCall', 'tracing', 'logger'];
-    const code = ['store', 'blobs', 'keyStore', 'keysSecret', ...hooks];
+    const code = ['store', 'blobs', 'signer', ...hooks];
     const { limits, ...rest } = resolveOptions({});
     const options = Object.keys(rest).filter((name) => !code.includes(name));
     expect(Object.keys(SERVICE_OPTIONS).toSorted()).toEqual(options.toSorted());

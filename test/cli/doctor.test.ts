@@ -47,7 +47,7 @@ it('a healthy host has neither fault nor warning', async () => {
   const findings = (await look({})).filter(({ check }) => check !== 'user');
   expect(findings.filter(({ level }) => level !== 'ok')).toEqual([]);
   const machine = ['node', 'webassembly', 'threads', 'memory', 'clock', 'packages', 'config'];
-  const serving = ['port', 'signing', 'data', 'disk', 'database', 'apiKeys', 'signingKeys'];
+  const serving = ['port', 'signing', 'data', 'disk', 'database', 'apiKeys', 'signingKey'];
   const checks = new Set(findings.map(({ check }) => check));
   expect([...checks]).toEqual([...machine, ...serving, 'service']);
 });

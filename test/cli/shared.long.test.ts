@@ -76,14 +76,14 @@ describe('a service with a database', () => {
     ]);
   });
 
-  it('signs only with keys that all hosts have', async () => {
+  it('signs only with a key file that all hosts have', async () => {
     const args = ['serve', '--database', NOWHERE, ...BUCKET, '--signing'];
     const { code, err } = await refusal(args, AWS);
     expect([code, err]).toEqual([
       2,
-      expect.stringMatching(/"signing" with "database" needs "keys"/),
+      expect.stringMatching(/"signing" with "database" needs "signingKeyFile"/),
     ]);
-    const shared = await refusal([...args, '--keys', join(folder.path, 'keys')], AWS);
+    const shared = await refusal([...args, '--signing-key-file', 'key.json'], AWS);
     expect(shared.code).toBe(3);
   });
 

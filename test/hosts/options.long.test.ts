@@ -14,10 +14,10 @@ import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.t
 import {
   type FalconService,
   falconService,
-  type KeyStore,
   type Logger,
   memoryStore,
   type ServiceOptions,
+  type Signer,
   toFastifyPlugin,
   toNodeHandler,
 } from '../../src/middleware/index.ts';
@@ -107,8 +107,11 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
     const base = `${proxy.address}/public/api`;
     const { logger, text } = keptLogger();
     const pair = falcon512.keygen();
-    const keyStore: KeyStore = {
-      signingKey: async () => ({ parameterSet: 'falcon512', ...pair }),
+    const signer: Signer = {
+      sign: async ({ message }) => ({
+        signature: falcon512.sign(message, pair.secretKey),
+        publicKey: pair.publicKey,
+      }),
     };
     const clients = new Map([
       ['key-of-alice-0123456789', 1],
@@ -127,7 +130,7 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
       },
       store,
       blobs,
-      keyStore,
+      signer,
       logger,
       onEvent: (event) => {
         if (event.type === 'request') statuses.push(event.status);

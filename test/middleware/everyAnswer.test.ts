@@ -8,6 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { falcon512 } from '../../src/falcon/index.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { signUrl } from '../../src/middleware/http/signedUrls.ts';
 import {
@@ -15,6 +16,7 @@ import {
   falconService,
   memoryStore,
   type ServiceOptions,
+  type Signer,
 } from '../../src/middleware/index.ts';
 import { CodedError } from '../../src/shared/errors.ts';
 import { Contract } from '../support/contract/contract.ts';
@@ -37,12 +39,21 @@ const AGGSIGN = '/v1/svc/aggsign';
 const folders: string[] = [];
 const services: FalconService[] = [];
 
+const pair = falcon512.keygen();
+const signer: Signer = {
+  sign: async ({ message }) => ({
+    signature: falcon512.sign(message, pair.secretKey),
+    publicKey: pair.publicKey,
+  }),
+};
+
 async function open(options: ServiceOptions = {}): Promise<FalconService> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'falconry-every-'));
   folders.push(dataDirectory);
   const service = falconService({
     dataDirectory,
-    signing: true,
+    // Over a store of ours, signing needs a signer of ours.
+    ...(options.store === undefined ? { signing: true } : { signer }),
     workers: false,
     authenticate: (key) => (key === 'key' ? { clientId: 1 } : null),
     ...options,

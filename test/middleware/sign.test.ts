@@ -1,8 +1,10 @@
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { falcon512 } from '../../src/falcon/index.ts';
+import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { derivedSalt } from '../../src/falcon/salts.ts';
+import { memoryStore, type Signer, SignerBusy } from '../../src/middleware/index.ts';
+import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { decodeWireHex, encodeWireHex } from '../../src/wire/hex.ts';
 import { expectProblem, startService, type TestService } from './support.ts';
 
@@ -58,19 +60,6 @@ describe('POST /v1/falcon/sign', () => {
     expect(mode & 0o777).toBe(0o600);
   });
 
-  it('gives each client a key of its own when asked', async () => {
-    const own = await startService({ signingKeyPerClient: true });
-    try {
-      const ask = (key: string) => own.ask('POST', PATH, { digest: '0x00' }, { key });
-      const [a, b, again] = [await ask(own.alice), await ask(own.bob), await ask(own.alice)];
-      expect(a.status).toBe(200);
-      expect(a.json.public_key).not.toBe(b.json.public_key);
-      expect(a.json.public_key).toBe(again.json.public_key);
-    } finally {
-      await own.close();
-    }
-  });
-
   it('derives salts when asked: a message has one signature', async () => {
     const own = await startService({ signingSalt: 'derived' });
     try {
@@ -122,22 +111,49 @@ describe('POST /v1/falcon/sign', () => {
     }
   });
 
-  it('takes its keys from the host if it has some', async () => {
-    const pair = falcon512.keygen();
-    const asked: (number | null)[] = [];
-    const keyStore = {
-      async signingKey(clientId: number | null) {
-        asked.push(clientId);
-        return { parameterSet: 'falcon512' as const, ...pair };
-      },
-    };
-    const hosted = await startService({ keyStore });
+  it('is of Falcon-1024 when asked', async () => {
+    const own = await startService({ signingSet: 'falcon1024' });
     try {
-      const answer = await hosted.ask('POST', PATH, { digest: '0x00' });
-      expect(answer.json.public_key).toBe(encodeWireHex(pair.publicKey));
-      expect(asked).toEqual([null]);
+      const { json } = await own.ask('POST', PATH, { digest: '0x68' });
+      const [signature, publicKey] = [json.signature, json.public_key].map(bytesOf);
+      expect(falcon1024.verify(signature!, Uint8Array.of(0x68), publicKey!)).toBe(true);
+      expect(await readdir(join(own.directory, 'keys'))).toEqual(['signing.falcon1024.json']);
+    } finally {
+      await own.close();
+    }
+  });
+});
+
+describe('signing over a store of the host', () => {
+  const store = () => memoryStore();
+  const signer: Signer = { sign: () => Promise.reject(new SignerBusy()) };
+
+  it('is off unless a key file or a signer is named', async () => {
+    expect(resolveOptions({ store: store() }).signing).toBe(false);
+    expect(resolveOptions({ store: store(), signer }).signing).toBe(true);
+    expect(resolveOptions({ store: store(), signingKeyFile: 'key.json' }).signing).toBe(true);
+    expect(resolveOptions({ store: store(), signingKeyFile: 'k', signing: false }).signing).toBe(
+      false,
+    );
+    expect(() => resolveOptions({ store: store(), signing: true })).toThrow(
+      '"options.signing" with "options.store" needs "options.signingKeyFile" or "options.signer"',
+    );
+    const hosted = await startService({ store: store(), signing: false });
+    try {
+      expectProblem(await hosted.ask('POST', PATH, { digest: '0x00' }), 403, 'SIGNING_DISABLED');
     } finally {
       await hosted.close();
     }
+  });
+
+  it('excludes options of key files where there is a signer', () => {
+    for (const options of [{ signingKeyFile: 'key.json' }, { signingSalt: 'derived' }] as const) {
+      expect(() => resolveOptions({ signer, ...options })).toThrow(
+        'is for key files and excludes "options.signer"',
+      );
+    }
+    expect(() => resolveOptions({ signer: {} as Signer })).toThrow(
+      '"options.signer" must be an object with sign()',
+    );
   });
 });

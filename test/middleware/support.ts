@@ -43,7 +43,9 @@ export interface AskOptions {
 /** Starts a service over HTTP on a free port. */
 export async function startService(options: ServiceOptions = {}): Promise<TestService> {
   const directory = await mkdtemp(join(tmpdir(), 'falconry-http-'));
-  const service = falconService({ dataDirectory: directory, signing: true, ...options });
+  // Over a store of the test's own only if it names a signer.
+  const signing = options.store === undefined ? { signing: true } : {};
+  const service = falconService({ dataDirectory: directory, ...signing, ...options });
   await service.start();
   const server: HttpServer = await openHttpServer({
     fetch: service.app.fetch,

@@ -149,6 +149,12 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^node:/,
     ],
   },
+  // The port of signers, and the key file.
+  {
+    from: /^src\/middleware\/signing\//,
+    self: 'src/middleware/signing/',
+    to: [/^src\/shared\/(arguments|bytes|errors)\.ts$/, /^src\/falcon\/index\.ts$/, /^node:/],
+  },
   // Adapters to hosts know the service from outside only.
   {
     from: /^src\/middleware\/hosts\//,

@@ -1,6 +1,8 @@
 /** The options of the service, for code and for the command line: one row for each. */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
+import type { ParameterSet } from '../../falcon/index.ts';
 import { DEFAULT_TASK_FILE_LIMITS } from '../../wire/taskFile.ts';
+import type { SigningSalt } from '../signing/keyFile.ts';
 import {
   bytes,
   choice,
@@ -21,9 +23,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** More do not fit into an aggregate. */
 const MAX_SIGNATURES = 8192;
 
-/** Of signatures: drawn for each, or following from key and message. */
-export type SigningSalt = 'random' | 'derived';
-
+const SETS: readonly ParameterSet[] = ['falcon512', 'falcon1024'];
 const SALTS: readonly SigningSalt[] = ['random', 'derived'];
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
@@ -77,8 +77,13 @@ export const SERVICE_OPTIONS = {
     fallbackText: 'not if NODE_ENV is production',
     group: 'Service',
   }),
-  signingKeyPerClient: flag('one signing key per client instead of one for all', {
-    fallback: false,
+  signingKeyFile: path('key file of the signing endpoint', {
+    placeholder: 'file',
+    fallbackText: 'created in --data',
+    group: 'Service',
+  }),
+  signingSet: choice('parameter set of the signing endpoint', SETS, {
+    fallback: 'falcon512',
     group: 'Service',
   }),
   signingSalt: choice('salts of the signing endpoint', SALTS, {

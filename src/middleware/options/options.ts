@@ -3,16 +3,17 @@
  * unknown name, a wrong type or a value out of range throws a TypeError or RangeError.
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
+import type { ParameterSet } from '../../falcon/index.ts';
 import type { BlobStore } from '../blobs/port/blobStore.ts';
 import type { Logger, PortCall, ServiceEvent } from '../events.ts';
 import type { Authenticate } from '../identity/callers.ts';
-import { checkKeysSecret, type KeysSecret } from '../signing/keySeal.ts';
-import type { KeyStore } from '../signing/keyStore.ts';
+import type { SigningSalt } from '../signing/keyFile.ts';
+import type { Signer } from '../signing/signer.ts';
 import type { QuotaStore, SecretStore } from '../stores/port/operatorStore.ts';
 import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
 import type { TracingApi } from '../tracing.ts';
 import { readOptions } from './optionRows.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS, type SigningSalt } from './optionTable.ts';
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
 
 /** Limits of each client: more than a fair client needs, less than would harm the others. */
 export interface PerClientLimits {
@@ -67,13 +68,6 @@ export interface ServiceOptions {
   readonly store?: TaskStore & Partial<ApiKeyStore & QuotaStore & SecretStore>;
   /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
-  /** Stores signing keys; default: files in the data directory. */
-  readonly keyStore?: KeyStore;
-  /**
-   * Encrypts the files of signing keys at rest: a passphrase, or a key of 32 bytes. Plain files are
-   * encrypted at the start; from then on it is needed. Not with a `keyStore` of the host's own.
-   */
-  readonly keysSecret?: KeysSecret;
   /** Tells who is calling; default: looks the API key up in the store. */
   readonly authenticate?: Authenticate;
   /**
@@ -85,12 +79,26 @@ export interface ServiceOptions {
    */
   readonly credentialHeaders?: readonly string[];
 
-  /** Offer the signing endpoint, which is for testing; default: unless NODE_ENV is production. */
-  readonly signing?: boolean;
-  /** One signing key per client instead of one for all; default false. */
-  readonly signingKeyPerClient?: boolean;
   /**
-   * Salts of the signing endpoint; default `random`. With `derived` ones a message has one
+   * Offer the signing endpoint, which is for testing. Default: unless NODE_ENV is production, or
+   * there is a `store` without a `signingKeyFile` or `signer`: each host would sign with a key of
+   * its own.
+   */
+  readonly signing?: boolean;
+  /**
+   * Signs instead of a key file: an HSM or a KMS. The service verifies each signature before it
+   * responds, and waits 10 s for it.
+   */
+  readonly signer?: Signer;
+  /**
+   * The key file of the signing endpoint, made by `falconry keygen`; default: created at start in
+   * `keys` in the data directory.
+   */
+  readonly signingKeyFile?: string;
+  /** Parameter set of the signing endpoint; default `falcon512`. */
+  readonly signingSet?: ParameterSet;
+  /**
+   * Salts of signatures by the key file; default `random`. With `derived` ones a message has one
    * signature under a key, and the salt takes no room in an aggregate.
    */
   readonly signingSalt?: SigningSalt;
@@ -164,8 +172,8 @@ export interface ServiceOptions {
 type Chosen =
   | 'store'
   | 'blobs'
-  | 'keyStore'
-  | 'keysSecret'
+  | 'signer'
+  | 'signingKeyFile'
   | 'authenticate'
   | 'credentialHeaders'
   | 'onPortCall'
@@ -183,15 +191,12 @@ export type Settings = Readonly<
 
 /** The file of the embedded store, in the data directory. */
 export const STORE_FILE = 'falconry.sqlite';
-/** The folder of the signing keys, in the data directory. */
-export const KEYS_FOLDER = 'keys';
 
 /** Options of code alone. */
 const CODE = [
   'store',
   'blobs',
-  'keyStore',
-  'keysSecret',
+  'signer',
   'authenticate',
   'credentialHeaders',
   'onEvent',
@@ -217,7 +222,7 @@ const METHODS = {
     'close',
   ],
   blobs: ['put', 'get', 'read', 'delete', 'ping', 'clean'],
-  keyStore: ['signingKey'],
+  signer: ['sign'],
   logger: ['debug', 'info', 'warn', 'error'],
 } as const;
 
@@ -242,8 +247,8 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     limits,
     store: port(options, 'store'),
     blobs: port(options, 'blobs'),
-    keyStore: port(options, 'keyStore'),
-    keysSecret: keysSecret(options),
+    signer: port(options, 'signer'),
+    signing: values.signing && hasSigner(options),
     authenticate: hook(options, 'authenticate'),
     credentialHeaders: credentialHeaders(options),
     onEvent: guarded(onEvent, failed('onEvent')),
@@ -256,6 +261,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
       '"options.maxBufferedBytes" must be at least twice "options.maxBodyBytes"',
     );
   }
+  checkSigning(options, settings);
   const keyless = settings.store !== undefined && !('findApiKey' in settings.store);
   if (keyless && settings.authenticate === undefined) {
     throw new TypeError(
@@ -278,12 +284,22 @@ function port<Name extends keyof typeof METHODS>(
   throw new TypeError(`"options.${name}" must be an object with ${missing.join(', ')}()`);
 }
 
-/** The secret of the files of keys. */
-function keysSecret({ keysSecret, keyStore }: ServiceOptions): KeysSecret | undefined {
-  if (keysSecret === undefined) return undefined;
-  checkKeysSecret('options.keysSecret', keysSecret);
-  if (keyStore === undefined) return keysSecret;
-  throw new TypeError('"options.keysSecret" is for files: "options.keyStore" keeps its own keys');
+/** Several hosts may share a `store`, and would each make a key. */
+const hasSigner = ({ store, signer, signingKeyFile }: ServiceOptions) =>
+  store === undefined || signer !== undefined || signingKeyFile !== undefined;
+
+/** @throws TypeError for options of the signing endpoint that do not go together */
+function checkSigning(options: ServiceOptions, settings: Settings): void {
+  const { signer } = settings;
+  if (options.signing && !settings.signing) {
+    const needed = '"options.signingKeyFile" or "options.signer"';
+    throw new TypeError(`"options.signing" with "options.store" needs ${needed}`);
+  }
+  if (signer === undefined) return;
+  for (const name of ['signingKeyFile', 'signingSalt'] as const) {
+    if (options[name] === undefined) continue;
+    throw new TypeError(`"options.${name}" is for key files and excludes "options.signer"`);
+  }
 }
 
 /** Names of headers, in small letters. */

@@ -1,8 +1,10 @@
-/** `POST /v1/falcon/sign`: for testing, with keys that the operator holds. */
+/** `POST /v1/falcon/sign`: for testing, with a key that the operator holds. */
 import { CodedError } from '../../shared/errors.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
 import { bodyLimits, withParsedBody } from '../http/body.ts';
 import { requireHex, requireObject } from '../http/strictJson.ts';
+import { ProblemError } from '../problems.ts';
+import { SignerBusy } from '../signing/signer.ts';
 import type { Deps, Route } from './route.ts';
 
 /** JSON around the hex digits, spaces and unknown members included. */
@@ -22,7 +24,9 @@ export function signRoutes({ settings, runtime, budget }: Deps): Route[] {
           const { signer } = runtime.ports;
           if (signer === null) throw new CodedError('SIGNING_DISABLED');
           const message = requireHex(requireObject(value).digest, '/digest', maxDigestBytes);
-          const { signature, publicKey } = await signer.sign(clientId, message);
+          const { signature, publicKey } = await signer.sign(clientId, message).catch((error) => {
+            throw error instanceof SignerBusy ? withRetryAfter(error) : error;
+          });
           return c.json({
             digest: encodeWireHex(message),
             signature: encodeWireHex(signature),
@@ -32,3 +36,6 @@ export function signRoutes({ settings, runtime, budget }: Deps): Route[] {
     },
   ];
 }
+
+const withRetryAfter = ({ code, message, retryAfterSeconds }: SignerBusy) =>
+  new ProblemError(code, { message, headers: { 'retry-after': String(retryAfterSeconds) } });

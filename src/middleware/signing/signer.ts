@@ -1,126 +1,127 @@
-/** Signs with the keys of a KeyStore; caches the expanded keys that were used last. */
-import type { ExpandedSecretKey, SignOptions } from '../../falcon/index.ts';
-import type { SigningSalt } from '../options/optionTable.ts';
-import { algorithm } from './keyFormat.ts';
-import type { KeyStore } from './keyStore.ts';
+/**
+ * The port for whatever signs at the signing endpoint: a key file by default (keyFile.ts), or an
+ * HSM or a KMS of the host. Every signature is verified before anybody gets it.
+ */
+import { falcon512, falcon1024, type ParameterSet } from '../../falcon/index.ts';
+import { copyBytes } from '../../shared/arguments.ts';
+import { CodedError, isCodedError } from '../../shared/errors.ts';
 
+/** A message to sign. */
+export interface SignRequest {
+  readonly clientId: number;
+  readonly message: Uint8Array;
+  readonly set: ParameterSet;
+}
+
+/** A signature in any of the formats that `verify` accepts, and the key that verifies it. */
 export interface Signed {
   readonly signature: Uint8Array;
   readonly publicKey: Uint8Array;
 }
 
-interface Held {
-  readonly revision: string;
-  /** When the revision was last looked at. */
-  lookedMs: number;
-  readonly publicKey: Uint8Array;
-  readonly expanded: ExpandedSecretKey;
-  sign(message: Uint8Array): Uint8Array;
+export interface Signer {
+  /**
+   * Signs a message within `SIGNER_TIMEOUT_MS`. Calls overlap: a signer that can do only so much at
+   * a time lets the others wait, or rejects them.
+   *
+   * @throws SignerBusy (a 503 with `Retry-After`) or SignerRefusal (a 422), as the rejection;
+   *   any other error is a 500, whose text is logged and not sent
+   */
+  sign(request: SignRequest): Promise<Signed>;
 }
 
-/** An expanded key takes up to 120 kB, and is a secret: few are kept. */
-const MAX_HELD = 16;
-/** A rotated key is used within this time. */
-const LOOK_MS = 1000;
+/** Time after which a request that waits for its signer gets a 503: 10 s. */
+export const SIGNER_TIMEOUT_MS = 10_000;
 
-export class Signer {
-  readonly #keys: KeyStore;
-  readonly #perClient: boolean;
-  readonly #options: SignOptions;
-  readonly #held = new Map<number | null, Promise<Held>>();
+const MAX_RETRY_AFTER_SECONDS = 3600;
 
-  constructor(keys: KeyStore, perClient: boolean, salt: SigningSalt = 'random') {
-    this.#keys = keys;
-    this.#perClient = perClient;
-    this.#options = salt === 'derived' ? { salt } : {};
+/** The signer cannot take more work now: `OVERLOADED`. */
+export class SignerBusy extends CodedError {
+  /** A whole number from 1 to 3600. */
+  readonly retryAfterSeconds: number;
+
+  /** @param retryAfterSeconds rounded up; 1 unless it is a positive number */
+  constructor(retryAfterSeconds = 1) {
+    super('OVERLOADED', { message: 'The signer is busy' });
+    const seconds = Math.ceil(retryAfterSeconds);
+    this.retryAfterSeconds = seconds > 0 ? Math.min(seconds, MAX_RETRY_AFTER_SECONDS) : 1;
   }
+}
 
-  async sign(clientId: number, message: Uint8Array): Promise<Signed> {
-    const held = await this.#current(this.#perClient ? clientId : null);
-    return { signature: held.sign(message), publicKey: held.publicKey };
+/** The signer does not sign this message, or not for this client: `SIGNING_REFUSED`. */
+export class SignerRefusal extends CodedError {
+  /** @param reason is sent to the client */
+  constructor(reason?: string) {
+    super('SIGNING_REFUSED', reason === undefined ? {} : { message: reason });
+  }
+}
+
+/** A signer whose answers can be relied on. */
+export class VerifiedSigner {
+  readonly #signer: Signer;
+  readonly #set: ParameterSet;
+  readonly #timeoutMs: number;
+
+  constructor(signer: Signer, set: ParameterSet, timeoutMs = SIGNER_TIMEOUT_MS) {
+    this.#signer = signer;
+    this.#set = set;
+    this.#timeoutMs = timeoutMs;
   }
 
   /**
-   * Reads or creates the common key, so that problems show at start and not at the first request.
+   * @throws (as the rejection) SignerBusy, SignerRefusal; CodedError `TIMED_OUT`, or `INTERNAL` for
+   *   any other error and for an answer that is no valid signature of the message
    */
-  async prepare(): Promise<void> {
-    await this.#keys.open?.();
-    if (!this.#perClient) await this.#hold(null);
-  }
-
-  /** Clears every expanded key. */
-  async close(): Promise<void> {
-    const held = [...this.#held.values()];
-    this.#held.clear();
-    for (const result of await Promise.allSettled(held)) {
-      if (result.status === 'fulfilled') result.value.expanded.destroy();
-    }
-  }
-
-  /** Drops and clears the keys that were exchanged or removed since they were read. */
-  async look(): Promise<void> {
-    for (const [owner, holding] of [...this.#held]) {
-      const held = await holding.catch(() => null);
-      if (held !== null) await this.#isCurrent(owner, holding, held);
-    }
-  }
-
-  /** The key, read again if it was rotated. */
-  async #current(owner: number | null): Promise<Held> {
-    const holding = this.#hold(owner);
-    const held = await holding;
-    return (await this.#isCurrent(owner, holding, held)) ? held : this.#hold(owner);
-  }
-
-  /** Whether the key is still the one of the store, as of a second ago; if not, it is dropped. */
-  async #isCurrent(owner: number | null, holding: Promise<Held>, held: Held): Promise<boolean> {
-    if (!this.#keys.revision || performance.now() - held.lookedMs < LOOK_MS) return true;
-    held.lookedMs = performance.now();
-    if ((await this.#keys.revision(owner)) === held.revision) return true;
-    if (this.#held.get(owner) === holding) this.#drop(owner);
-    return false;
-  }
-
-  #hold(owner: number | null): Promise<Held> {
-    const known = this.#held.get(owner);
-    if (known !== undefined) {
-      // The last used key goes last; the first entry is the one to drop.
-      this.#held.delete(owner);
-      this.#held.set(owner, known);
-      return known;
-    }
-    const loading = this.#load(owner);
-    this.#held.set(owner, loading);
-    loading.catch(() => this.#held.delete(owner));
-    if (this.#held.size > MAX_HELD) this.#drop(this.#held.keys().next().value!);
-    return loading;
-  }
-
-  async #load(owner: number | null): Promise<Held> {
-    const lookedMs = performance.now();
-    const keys = this.#keys;
-    // The revision before the key: a key that is exchanged in between is read again.
-    let revision = (await keys.revision?.(owner)) ?? '';
-    if (keys.revision && revision === '') {
-      const made = await keys.signingKey(owner);
-      keys.release?.(made);
-      revision = await keys.revision(owner);
-    }
-    const key = await keys.signingKey(owner);
-    const falcon = algorithm(key.parameterSet);
+  async sign(clientId: number, message: Uint8Array): Promise<Signed> {
+    const falcon = this.#set === 'falcon512' ? falcon512 : falcon1024;
+    // Copies: neither side can change afterwards what the other has.
+    const given = await this.#ask({ clientId, message: message.slice(), set: this.#set });
+    let signed: Signed;
     try {
-      const expanded = falcon.expandSecretKey(key.secretKey);
-      const sign = (message: Uint8Array) => falcon.sign(message, expanded, this.#options);
-      return { revision, lookedMs, publicKey: key.publicKey, expanded, sign };
+      signed = {
+        signature: copyBytes('signature', given?.signature),
+        publicKey: copyBytes('publicKey', given?.publicKey, falcon.lengths.publicKey),
+      };
+    } catch (error) {
+      throw fault('returned no signature and public key', error);
+    }
+    if (falcon.verify(signed.signature, message, signed.publicKey)) return signed;
+    throw fault('returned a signature that its public key does not verify');
+  }
+
+  async #ask(request: SignRequest): Promise<Signed> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const message = 'The signer did not answer in time';
+      timer = setTimeout(() => reject(new CodedError('TIMED_OUT', { message })), this.#timeoutMs);
+    });
+    try {
+      return await Promise.race([this.#call(request), late]);
     } finally {
-      keys.release?.(key);
+      clearTimeout(timer);
     }
   }
 
-  #drop(owner: number | null): void {
-    const held = this.#held.get(owner)!;
-    this.#held.delete(owner);
-    // Later, since a caller may be between `await #hold` and its synchronous use of the key.
-    setTimeout(() => held.then(({ expanded }) => expanded.destroy()).catch(() => {}), 1000).unref();
+  async #call(request: SignRequest): Promise<Signed> {
+    try {
+      return await this.#signer.sign(request);
+    } catch (error) {
+      throw inOurWords(error);
+    }
   }
 }
+
+/** The error without anything that the signer may have added; also from another copy of us. */
+function inOurWords(error: unknown): CodedError {
+  if (isCodedError(error)) {
+    const { code, message, retryAfterSeconds } = error as CodedError & Partial<SignerBusy>;
+    if (code === 'OVERLOADED') return new SignerBusy(retryAfterSeconds);
+    if (code === 'SIGNING_REFUSED') return new SignerRefusal(message);
+  }
+  return fault('failed', error);
+}
+
+const fault = (what: string, cause?: unknown) =>
+  new CodedError('INTERNAL', {
+    cause: new Error(`the signer ${what}`, cause === undefined ? undefined : { cause }),
+  });
