@@ -264,6 +264,30 @@ async function aggregateAt(
   expect((await client.result(process_id, { statements: items })).checked).toBe(true);
 }
 
+example('pkcs11-signer', async (laid) => {
+  const server = await laid.start();
+  const apiKey = await firstKey(laid);
+  const said = await laid.run('client', { FALCONRY_URL: server.base, FALCONRY_API_KEY: apiKey });
+  expect(said.trim().split('\n')).toEqual([
+    'valid signatures: 5 of 5',
+    expect.stringMatching(/^refused: 422 SIGNING_REFUSED, .*The message is too long/),
+  ]);
+  const post = (digest: string) =>
+    fetch(new URL('/v1/falcon/sign', server.base), {
+      method: 'POST',
+      headers: { authorization: apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ digest }),
+    });
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post('0x01')));
+  const busy = answers.filter(({ status }) => status === 503);
+  expect(busy.length).toBeGreaterThan(0);
+  expect(answers.filter(({ status }) => status === 200).length).toBe(20 - busy.length);
+  for (const { headers } of busy) expect(headers.get('retry-after')).toBe('1');
+  const { code, output } = await server.end('SIGTERM');
+  expect(code, output).toBe(0);
+  return 'a token signs, is busy, and refuses';
+});
+
 example('fastify', async (laid) => {
   const server = await laid.start({ TOKENS: 'sesame=ada,simsim=bob' });
   const at = (token: string): Fetch => {
