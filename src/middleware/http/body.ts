@@ -11,10 +11,10 @@ import type { Context } from 'hono';
 import { concat } from '../../shared/bytes.ts';
 import { isCodedError } from '../../shared/errors.ts';
 import { pages } from '../memory.ts';
-import { ProblemError } from '../problems.ts';
 import type { BodyShare } from './bodyBudget.ts';
 import { type BodyEncoding, requireForm } from './bodyType.ts';
 import { sendContinue } from './continue.ts';
+import { ProblemError } from './problems.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
 
 export interface Speed {
