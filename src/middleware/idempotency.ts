@@ -6,7 +6,7 @@
 import type { Context } from 'hono';
 import { CodedError } from '../shared/errors.ts';
 import { sha256 } from './hash.ts';
-import { ProblemError } from './problems.ts';
+import { ProblemError } from './http/problems.ts';
 import type { Task } from './stores/port/task.ts';
 import type { AnswerHold, PutOptions, TaskStore } from './stores/port/taskStore.ts';
 

@@ -12,9 +12,9 @@ import type { Hono } from 'hono';
 import { CodedError } from '../shared/errors.ts';
 import { createApp } from './app.ts';
 import type { Health } from './health.ts';
+import type { Env } from './http/observe.ts';
 import { createApiKey, rotateApiKey } from './identity/apiKeys.ts';
 import { resolveOptions, type ServiceOptions } from './options/options.ts';
-import type { Env } from './routes/route.ts';
 import { Runtime } from './runtime.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/port/taskStore.ts';
 
@@ -41,12 +41,12 @@ export {
   toFetchHandler,
 } from './hosts/fetch.ts';
 export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
+export type { ProblemBody } from './http/problems.ts';
 export type { Authenticate, ClientIdentity } from './identity/callers.ts';
 export type {
   PerClientLimits,
   ServiceOptions,
 } from './options/options.ts';
-export type { ProblemBody } from './problems.ts';
 export type { SigningSalt } from './signing/keyFile.ts';
 export {
   SIGNER_TIMEOUT_MS,

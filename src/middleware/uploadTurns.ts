@@ -5,7 +5,7 @@
  */
 import { CodedError } from '../shared/errors.ts';
 import { deferred } from '../shared/threads/deferred.ts';
-import { ProblemError } from './problems.ts';
+import { ProblemError } from './http/problems.ts';
 
 /** The right to receive the file of a task, until `end`. */
 export interface Turn {

@@ -12,8 +12,8 @@ import { promisify } from 'node:util';
 import { compilePackage } from '../../scripts/compilePackage.ts';
 import { installPackages } from '../../scripts/installPackages.ts';
 import { layOutDocuments } from '../../scripts/layOutPackage.ts';
-import { packageFolders } from '../support/programs.ts';
 import { alone } from '../support/folderLock.ts';
+import { packageFolders } from '../support/programs.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -65,7 +65,12 @@ it.each<[string, string, RegExp, Partial<Host>, object?, object?]>([
   ['warning', 'memory', /300 MiB .*large batches/, { availableBytes: () => 300 * 2 ** 20 }],
   ['fault', 'memory', /100 MiB .*any aggregate/, { availableBytes: () => 100 * 2 ** 20 }],
   ['fault', 'clock', /1970-01-01.*in the past/, { nowMs: () => 0 }, {}],
-  ['fault', 'packages', /cannot be loaded, for spans/, { load: failing(missing('pg-types')) }],
+  [
+    'fault',
+    'packages',
+    /cannot be loaded, for falconry serve/,
+    { load: failing(missing('pg-types')) },
+  ],
   [
     'fault',
     'config',

@@ -4,9 +4,8 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { Hono } from 'hono';
 import { describe, expect, it } from 'vitest';
-import { withBody } from '../../src/middleware/http/body.ts';
+import { SenderPatience, withBody } from '../../src/middleware/http/body.ts';
 import { BodyBudget } from '../../src/middleware/http/bodyBudget.ts';
-import { Patience } from '../../src/middleware/http/patience.ts';
 
 const MIB = 1024 * 1024;
 
@@ -83,7 +82,7 @@ describe('patience with a sender', () => {
   const speed = { pauseMs: 30_000, minBytesPerSecond: 1000 };
 
   it('is used up by waiting, and restored by bytes', () => {
-    const patience = new Patience(speed);
+    const patience = new SenderPatience(speed);
     patience.received(0, 14_000);
     patience.received(0, 15_000);
     expect(patience.leftMs).toBe(1000);
@@ -94,7 +93,7 @@ describe('patience with a sender', () => {
   });
 
   it('survives one long wait, which may have been our own', () => {
-    const patience = new Patience(speed);
+    const patience = new SenderPatience(speed);
     patience.received(1, 1_000_000);
     expect(patience.leftMs).toBe(15_001);
     patience.received(1, 1_000_000);
@@ -103,14 +102,14 @@ describe('patience with a sender', () => {
   });
 
   it('ends for a byte every ten seconds, after little more than the pause', () => {
-    const patience = new Patience(speed);
+    const patience = new SenderPatience(speed);
     let drops = 0;
     for (; patience.leftMs >= 0; drops++) patience.received(1, 10_000);
     expect(drops).toBe(4);
   });
 
   it('ends for whoever sent much and then drips: bytes are not saved up', () => {
-    const patience = new Patience(speed);
+    const patience = new SenderPatience(speed);
     patience.received(100_000_000, 1000);
     let drops = 0;
     for (; patience.leftMs >= 0; drops++) patience.received(1, 10_000);
@@ -118,7 +117,7 @@ describe('patience with a sender', () => {
   });
 
   it('never ends at the lowest speed, and is at most pause + bytes / speed below it', () => {
-    const steady = new Patience(speed);
+    const steady = new SenderPatience(speed);
     for (let i = 0; i < 10_000; i++) steady.received(1000, 1000);
     expect(steady.leftMs).toBe(30_000);
     const pieces = fc.array(fc.tuple(fc.integer({ min: 1, max: 5000 }), fc.nat(15_000)), {
@@ -127,7 +126,7 @@ describe('patience with a sender', () => {
     });
     fc.assert(
       fc.property(pieces, (steps) => {
-        const patience = new Patience(speed);
+        const patience = new SenderPatience(speed);
         let sent = 0;
         let spentMs = 0;
         for (const [bytes, waitedMs] of steps) {
@@ -142,7 +141,7 @@ describe('patience with a sender', () => {
   });
 
   it('knows no lowest speed of 0, only pauses', () => {
-    const patience = new Patience({ pauseMs: 100, minBytesPerSecond: 0 });
+    const patience = new SenderPatience({ pauseMs: 100, minBytesPerSecond: 0 });
     for (let i = 0; i < 1000; i++) patience.received(1, 99);
     expect(patience.leftMs).toBe(100);
     patience.received(0, 99);

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import type { RunnerEvent } from '../../src/middleware/events.ts';
-import { problemResponse } from '../../src/middleware/problems.ts';
+import { problemResponse } from '../../src/middleware/http/problems.ts';
 import { createGroupCommit } from '../../src/middleware/stores/sqlite/groupCommit.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';

@@ -4,8 +4,12 @@
  */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  MAX_LISTED_FAULTS,
+  ProblemError,
+  problemType,
+} from '../../src/middleware/http/problems.ts';
 import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
-import { MAX_LISTED_FAULTS, ProblemError, problemType } from '../../src/middleware/problems.ts';
 import { MAX_AGGREGATE_BYTES } from '../../src/middleware/routes/aggsign.ts';
 import { readBatch } from '../../src/middleware/tasks/readBatch.ts';
 import { ERROR_CODES } from '../../src/shared/errors.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gunzipped } from '../../src/middleware/http/gunzip.ts';
+import { gunzipped } from '../../src/middleware/http/body.ts';
 import type { TaskItem } from '../../src/wire/triple.ts';
 import { formatTaskFile, toTriple } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';

@@ -161,7 +161,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/hosts/',
     to: [
       /^src\/shared\/errors\.ts$/,
-      /^src\/middleware\/(problems|routes\/route|http\/(continue|npmInstallHono|traceContext))\.ts$/,
+      /^src\/middleware\/http\/(continue|npmInstallHono|observe|problems|traceContext)\.ts$/,
       /^@hono\/node-server$/,
       /^node:/,
     ],

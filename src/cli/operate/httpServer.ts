@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { holdContinue } from '../../middleware/http/continue.ts';
+import { problemBody, unseenProblem } from '../../middleware/http/problems.ts';
 import { REQUEST_ID, requestIdOf } from '../../middleware/http/traceContext.ts';
-import { problemBody, unseenProblem } from '../../middleware/problems.ts';
 import { CodedError, type ErrorCode } from '../../shared/errors.ts';
 import { ConnectionCap, type RefusedConnections } from './connectionCap.ts';
 import { socketAnswer } from './socketAnswer.ts';

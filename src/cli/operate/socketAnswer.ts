@@ -1,7 +1,7 @@
 /** An answer for a socket on which there is no whole request, and so nothing that could answer. */
 
+import { problemBody } from '../../middleware/http/problems.ts';
 import { newTraceId, REQUEST_ID } from '../../middleware/http/traceContext.ts';
-import { problemBody } from '../../middleware/problems.ts';
 import type { CodedError } from '../../shared/errors.ts';
 
 /** The bytes of a last answer: a problem document, under an id of its own. */

@@ -5,8 +5,8 @@
 
 import { CodedError } from '../../shared/errors.ts';
 import { getPath, Hono } from '../http/npmInstallHono.ts';
-import { unseenProblem } from '../problems.ts';
-import type { Env } from '../routes/route.ts';
+import type { Env } from '../http/observe.ts';
+import { unseenProblem } from '../http/problems.ts';
 
 /** A `FalconService`, or anything else with its `app`. */
 export interface Mountable {

@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { holdContinue } from '../http/continue.ts';
-import { unseenProblem } from '../problems.ts';
+import { unseenProblem } from '../http/problems.ts';
 import {
   type AnswerBelow,
   answerBelow,

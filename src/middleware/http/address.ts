@@ -1,14 +1,22 @@
 /** The absolute address at which the caller reached the service, for urls in answers. */
 import type { Context } from 'hono';
-import type { Settings } from '../options/options.ts';
+
+/** The settings that decide about addresses. */
+export interface AddressSettings {
+  readonly serviceName: string;
+  /** Address of the mount point, for a service that cannot see it in its requests. */
+  readonly publicUrl?: string | undefined;
+  /** Whether the `X-Forwarded-…` headers are believed. */
+  readonly trustProxy: boolean;
+}
 
 /** `https://host/mount/v1/<serviceName>`, without a slash at the end. */
-export function serviceBase(c: Context, settings: Settings): string {
+export function serviceBase(c: Context, settings: AddressSettings): string {
   return `${mountAddress(c, settings)}/v1/${settings.serviceName}`;
 }
 
 /** `https://host/mount`: the part before `/v1/`. */
-export function mountAddress(c: Context, settings: Settings): string {
+export function mountAddress(c: Context, settings: AddressSettings): string {
   if (settings.publicUrl !== undefined) return settings.publicUrl;
   const url = new URL(c.req.url);
   let { protocol, host } = url;
@@ -44,14 +52,14 @@ interface HostEnv {
 }
 
 /** The address of the caller; undefined if the host does not tell. */
-export function callerAddress(c: Context, { trustProxy }: Settings): string | undefined {
+export function callerAddress(c: Context, { trustProxy }: AddressSettings): string | undefined {
   const forwarded = trustProxy && c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim();
   const address = forwarded || hostAddress(c.env as HostEnv | undefined, c.req.raw);
   return address?.slice(0, 64) || undefined;
 }
 
 /** The same; of an IPv6 address, the network of 64 bits. `unknown` if the host does not tell. */
-export function remoteAddress(c: Context, settings: Settings): string {
+export function remoteAddress(c: Context, settings: AddressSettings): string {
   const address = callerAddress(c, settings);
   return address === undefined ? 'unknown' : addressGroup(address);
 }

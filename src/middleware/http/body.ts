@@ -4,18 +4,56 @@
  * what a packed one unpacks to. Slow senders are given up, and each client has only its share of
  * the memory.
  */
+import { pipeline, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
+import { createGunzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { concat } from '../../shared/bytes.ts';
 import { isCodedError } from '../../shared/errors.ts';
 import { pages } from '../memory.ts';
-import { ProblemError } from '../problems.ts';
 import type { BodyShare } from './bodyBudget.ts';
 import { type BodyEncoding, requireForm } from './bodyType.ts';
 import { sendContinue } from './continue.ts';
-import { gunzipped } from './gunzip.ts';
-import { Patience, type Speed } from './patience.ts';
+import { ProblemError } from './problems.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
+
+export interface Speed {
+  /** Longest pause, and the longest time that a sender may be behind. */
+  readonly pauseMs: number;
+  /** 0: no lowest speed; every piece restores all patience. */
+  readonly minBytesPerSecond: number;
+}
+
+/**
+ * The time for which a sender is waited for. Waiting uses it up, and every byte restores some: `1 / minBytesPerSecond` seconds, up to `pauseMs`. So a sender may pause for `pauseMs`, must
+ * keep up the lowest speed over any longer time, and is done with a body of n bytes within
+ * `pauseMs` and `n / minBytesPerSecond` seconds (within twice that, if every wait is a long one).
+ */
+export class SenderPatience {
+  readonly #speed: Speed;
+  #leftMs: number;
+
+  constructor(speed: Speed) {
+    this.#speed = speed;
+    this.#leftMs = speed.pauseMs;
+  }
+
+  /** The time for which the next piece is waited for; negative if the sender is given up. */
+  get leftMs(): number {
+    return this.#leftMs;
+  }
+
+  /**
+   * A piece of `bytes` arrived after `waitedMs`. One wait costs at most half of all patience: if it
+   * took longer, this process may have been busy with something else.
+   */
+  received(bytes: number, waitedMs: number): void {
+    const { pauseMs, minBytesPerSecond } = this.#speed;
+    const gainedMs = bytes === 0 ? 0 : (1000 * bytes) / minBytesPerSecond;
+    const spentMs = Math.min(waitedMs, pauseMs / 2);
+    this.#leftMs = Math.min(pauseMs, this.#leftMs - spentMs + gainedMs);
+  }
+}
 
 export interface BodyLimits extends Speed {
   /** Largest body, on the wire and unpacked. */
@@ -68,6 +106,53 @@ export async function* bodyChunks(
   }
 }
 
+/**
+ * Some hosts unpack a piece in one go, and deflate makes at most 1032 bytes of one: so no more than
+ * 4 MiB come of a piece.
+ */
+const PIECE_BYTES = 4096;
+
+/**
+ * The unpacked bytes. Reading ends as soon as the caller stops, so a caller who counts is safe from
+ * bombs.
+ *
+ * By `node:zlib`, not by `DecompressionStream`: when reading ends early, that of Node 24 may throw
+ * where nobody can catch it, which ends the process.
+ *
+ * @throws (while iterating) what `packed` throws; ProblemError `MALFORMED_GZIP` if it is not one
+ *   whole gzip member and nothing else
+ */
+export async function* gunzipped(packed: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const failure: { error?: unknown } = {};
+  const source = Readable.from(pieces(packed, failure), { highWaterMark: 1 });
+  const unpacked = createGunzip({ rejectGarbageAfterEnd: true });
+  // Reading `unpacked` meets every failure. It also ends the source if the caller stops, which is
+  // not waited for: the sender may be silent now, since it waits for its answer.
+  pipeline(source, unpacked, () => {});
+  try {
+    for await (const chunk of unpacked) yield chunk as Uint8Array;
+  } catch (error) {
+    throw 'error' in failure ? failure.error : new ProblemError('MALFORMED_GZIP', { cause: error });
+  }
+}
+
+/** The bytes in short pieces. What fails is noted, since streams may replace it. */
+async function* pieces(
+  packed: AsyncGenerator<Uint8Array>,
+  failure: { error?: unknown },
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of packed) {
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        yield chunk.subarray(at, at + PIECE_BYTES);
+      }
+    }
+  } catch (error) {
+    failure.error = error;
+    throw error;
+  }
+}
+
 /** The body as it was sent. */
 async function* sentChunks(c: Context, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   const announced = announcedLength(c, limits.maxBytes);
@@ -75,7 +160,7 @@ async function* sentChunks(c: Context, limits: BodyLimits): AsyncGenerator<Uint8
   const body = c.req.raw.body;
   if (body === null) return;
   const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
-  const patience = new Patience(limits);
+  const patience = new SenderPatience(limits);
   let seen = 0;
   let ended = false;
   try {
@@ -125,7 +210,7 @@ const SECOND_LOOK_MS = 50;
 /** @throws ProblemError `REQUEST_TIMEOUT` if the sender pauses for too long, or is too slow */
 async function nextChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
-  patience: Patience,
+  patience: SenderPatience,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   const startMs = performance.now();
   let timer: ReturnType<typeof setTimeout> | undefined;

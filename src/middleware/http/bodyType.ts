@@ -1,6 +1,6 @@
 /** Media types and encodings of bodies. */
 import type { Context } from 'hono';
-import { ProblemError } from '../problems.ts';
+import { ProblemError } from './problems.ts';
 
 export type BodyEncoding = 'identity' | 'gzip';
 

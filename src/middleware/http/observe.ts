@@ -3,14 +3,23 @@
  * an event when its answer has left.
  */
 import type { Context } from 'hono';
-import type { Settings } from '../options/options.ts';
-import type { Env } from '../routes/route.ts';
+import type { ServiceEvent } from '../events.ts';
+import type { NewTask } from '../stores/port/taskStore.ts';
 import type { Tracer } from '../tracing.ts';
-import { callerAddress } from './address.ts';
+import { type AddressSettings, callerAddress } from './address.ts';
 import { formatTraceparent, newTraceId, parseTraceparent, REQUEST_ID } from './traceContext.ts';
 
+/** The data that Hono keeps with a request. */
+export interface Env {
+  Variables: {
+    clientId: number | undefined;
+    /** Kept with the task that the request makes. */
+    origin: Pick<NewTask, 'requestId' | 'traceparent'> | undefined;
+  };
+}
+
 interface Watch {
-  readonly settings: Settings;
+  readonly settings: AddressSettings & { readonly onEvent: (event: ServiceEvent) => void };
   readonly tracer: Tracer | null;
 }
 

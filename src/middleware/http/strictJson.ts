@@ -6,7 +6,7 @@
  */
 import { ascii, concatAll } from '../../shared/bytes.ts';
 import { type BytesForm, HEX_FORM } from '../../wire/taskFile.ts';
-import { ProblemError } from '../problems.ts';
+import { ProblemError } from './problems.ts';
 
 export interface JsonLimits {
   /** Deepest nesting of arrays and objects; default 16. */

@@ -5,7 +5,7 @@
 import { CodedError } from '../../shared/errors.ts';
 import type { BlobRef } from '../blobs/port/blobStore.ts';
 import { checkForm } from '../http/bodyType.ts';
-import { ProblemError } from '../problems.ts';
+import { ProblemError } from '../http/problems.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { Deps } from './route.ts';
 

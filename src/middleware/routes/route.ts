@@ -1,20 +1,11 @@
 /** The type of a route: plain data that the app mounts. */
 import type { Context } from 'hono';
 import type { BodyBudget } from '../http/bodyBudget.ts';
+import type { Env } from '../http/observe.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
 import type { Settings } from '../options/options.ts';
 import type { Reservations } from '../reservations.ts';
 import type { Runtime } from '../runtime.ts';
-import type { NewTask } from '../stores/port/taskStore.ts';
-
-/** The data that Hono keeps with a request. */
-export interface Env {
-  Variables: {
-    clientId: number | undefined;
-    /** Kept with the task that the request makes. */
-    origin: Pick<NewTask, 'requestId' | 'traceparent'> | undefined;
-  };
-}
 
 /** What handlers use besides the request. */
 export interface Deps {

@@ -2,8 +2,8 @@
 import { CodedError } from '../../shared/errors.ts';
 import { encodeWireHex } from '../../wire/hex.ts';
 import { bodyLimits, withParsedBody } from '../http/body.ts';
+import { ProblemError } from '../http/problems.ts';
 import { requireHex, requireObject } from '../http/strictJson.ts';
-import { ProblemError } from '../problems.ts';
 import { SignerBusy } from '../signing/signer.ts';
 import type { Deps, Route } from './route.ts';
 

@@ -3,12 +3,13 @@ import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
 import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
-import { ProblemError } from '../problems.ts';
+import type { Env } from '../http/observe.ts';
+import { ProblemError } from '../http/problems.ts';
 import { listItem } from '../records.ts';
 import type { ListQuery } from '../stores/port/taskStore.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
-import type { Caller, Deps, Env, Route } from './route.ts';
+import type { Caller, Deps, Route } from './route.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;

@@ -7,7 +7,7 @@ import { CodedError, isCodedError } from '../../shared/errors.ts';
 import type { StartThread } from '../../shared/threads/host.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Blocks } from '../http/body.ts';
-import { ProblemError } from '../problems.ts';
+import { ProblemError } from '../http/problems.ts';
 import {
   type Batch,
   type Claim,

@@ -8,8 +8,8 @@ import {
   type CodedErrorDetails,
   ERROR_CODES,
   type ErrorCode,
-} from '../shared/errors.ts';
-import { REQUEST_ID, requestIdOf } from './http/traceContext.ts';
+} from '../../shared/errors.ts';
+import { REQUEST_ID, requestIdOf } from './traceContext.ts';
 
 /** A faulty part of a request: a JSON pointer, a short code, a sentence. */
 export interface Fault {
