@@ -12,8 +12,8 @@ import {
 import { type S3Options, s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
 import { Addresses, isKey, uploadKey } from '../../src/middleware/blobs/s3/keys.ts';
 import { pack } from '../../src/middleware/blobs/s3/parcel.ts';
-import { Places } from '../../src/middleware/blobs/s3/places.ts';
 import { presign, signRequest } from '../../src/middleware/blobs/s3/signing.ts';
+import { Semaphore } from '../../src/shared/wait.ts';
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'SECRETEXAMPLE' };
 
@@ -319,7 +319,7 @@ describe('a body on its way', () => {
 
 describe('places', () => {
   it('are taken in order, given back whatever happens, and left by whoever gives up', async () => {
-    const places = new Places(2);
+    const places = new Semaphore(2);
     const done: string[] = [];
     const ends = new Map<string, () => void>();
     const hold = (name: string, signal?: AbortSignal, fail = false) =>

@@ -45,11 +45,11 @@ describe('the SQLite file', () => {
       const task = { clientId: 1, state: 'created', threads: 1, ttlMs: 60_000 };
       for (let i = 0; i < 5; i++) {
         writeSync(1, 'begin');
-        const { task: made } = await store.put(task);
+        const { task: made } = await store.tasks.put(task);
         writeSync(1, 'put');
-        await store.upload(made.id, { key: 'inputs/' + i, bytes: 1 });
+        await store.tasks.upload(made.id, { key: 'inputs/' + i, bytes: 1 });
         writeSync(1, 'uploaded');
-        await store.notify(made.id, 1);
+        await store.tasks.notify(made.id, 1);
         writeSync(1, 'notified');
       }`;
     const args = ['-f', '-e', 'trace=fsync,fdatasync,write', process.execPath];

@@ -1,7 +1,7 @@
 /** Who may import whom: the rooms of the house, for test/architecture.test.ts. */
 
 /** What the library's rooms stand on. */
-const FOUNDATION = /^src\/shared\/(errors|intrinsics|arguments|bytes|inflate|wasmLoader)\.ts$/;
+const FOUNDATION = /^src\/shared\/(errors|intrinsics|arguments|bytes|inflate|wait|wasmLoader)\.ts$/;
 
 /**
  * The import table. A file is under the first row whose pattern it matches; everything it imports
@@ -14,7 +14,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/shared\/(errors|intrinsics|arguments|bytes|wasmLoader|wasmModule\.d)\.ts$/,
+    from: /^src\/shared\/(errors|intrinsics|arguments|bytes|wait|wasmLoader|wasmModule\.d)\.ts$/,
     self: '',
     to: [/^src\/shared\/(errors|intrinsics|moduleEdits)\.ts$/],
   },
@@ -107,8 +107,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\/stores\/postgres\//,
     self: 'src/middleware/stores/postgres/',
     to: [
-      /^src\/shared\/errors\.ts$/,
-      /^src\/middleware\/(stores\/port\/\w+|blobs\/port\/blobStore)\.ts$/,
+      /^src\/shared\/(errors|wait)\.ts$/,
+      /^src\/middleware\/stores\/port\/\w+\.ts$/,
       /^src\/wire\/taskStates\.ts$/,
       /^pg$/,
     ],
@@ -118,7 +118,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\/blobs\/s3\//,
     self: 'src/middleware/blobs/s3/',
     to: [
-      /^src\/shared\/(errors|bytes)\.ts$/,
+      /^src\/shared\/(errors|bytes|wait)\.ts$/,
       /^src\/middleware\/blobs\/port\/(blobStore|chunks)\.ts$/,
       /^src\/middleware\/options\/optionRows\.ts$/,
       /^@noble\/hashes\//,
@@ -136,13 +136,34 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^node:assert\/strict$/,
     ],
   },
+  // A port knows tasks and the wire only; the rules know the port; SQLite knows both.
+  {
+    from: /^src\/middleware\/stores\/port\//,
+    self: 'src/middleware/stores/port/',
+    to: [/^src\/shared\/errors\.ts$/, /^src\/wire\/taskStates\.ts$/],
+  },
+  {
+    from: /^src\/middleware\/stores\/rules\//,
+    self: 'src/middleware/stores/rules/',
+    to: [/^src\/middleware\/stores\/port\//, /^src\/wire\/taskStates\.ts$/, /^node:/],
+  },
+  {
+    from: /^src\/middleware\/stores\/sqlite\//,
+    self: 'src/middleware/stores/sqlite/',
+    to: [
+      /^src\/shared\/(errors|wait)\.ts$/,
+      /^src\/shared\/threads\//,
+      /^src\/middleware\/stores\/(port|rules)\//,
+      /^node:/,
+    ],
+  },
   {
     from: /^src\/middleware\/(stores|blobs)\//,
     self: '',
     to: [
       /^src\/shared\/(errors|bytes)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
-      /^src\/middleware\/(hash|noWorker)\.ts$/,
+      /^src\/middleware\/hash\.ts$/,
       // A store may have a thread of its own.
       /^src\/shared\/threads\//,
       /^src\/wire\/taskStates\.ts$/,
@@ -170,7 +191,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\//,
     self: 'src/middleware/',
     to: [
-      /^src\/shared\/(errors|bytes)\.ts$/,
+      /^src\/shared\/(errors|bytes|wait)\.ts$/,
       /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
       /^src\/(shared\/threads|wire)\//,
       /^hono(\/|$)/,

@@ -11,10 +11,10 @@
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
+import { noWorker } from '../../shared/threads/noWorker.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Parcel } from '../../shared/threads/thread.ts';
 import { type BlobStore, resultKey } from '../blobs/port/blobStore.ts';
-import { noWorker } from '../noWorker.ts';
 import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';

@@ -19,6 +19,7 @@
  * so losses make a task suspect, but never guilty.
  */
 import { type CodedError, toCodedError } from '../../shared/errors.ts';
+import { Alarm } from '../../shared/wait.ts';
 import type { RunnerEvent } from '../events.ts';
 import {
   type Task,
@@ -304,32 +305,6 @@ const refusalOf = ({ ending, named }: Run): RunnerEvent =>
   ending === 'cancelled'
     ? { type: 'cancelled', ...named }
     : { type: 'lost', ...named, stale: true };
-
-/** A wait that can be cut short, also by what happened between `set` and `wait`. */
-class Alarm {
-  #rung = false;
-  #wakeUp = () => {};
-
-  set(): void {
-    this.#rung = false;
-  }
-
-  ring(): void {
-    this.#rung = true;
-    this.#wakeUp();
-  }
-
-  async wait(ms: number): Promise<void> {
-    if (this.#rung) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, ms);
-      this.#wakeUp = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-  }
-}
 
 /** The part of an error that clients see: its code and text, never its cause. */
 function shownError({ code, message, invalid }: CodedError): TaskError {

@@ -12,6 +12,8 @@
  * const service = falconService({ blobs });
  * ```
  */
+
+import { Semaphore } from '../../../shared/wait.ts';
 import type { BlobRef, BlobStore, Uploaded } from '../port/blobStore.ts';
 import { clean } from './cleaning.ts';
 import { CredentialsSource } from './credentials.ts';
@@ -19,7 +21,6 @@ import { collect, download } from './download.ts';
 import { Addresses } from './keys.ts';
 import { resolveS3Options, type S3Options } from './options.ts';
 import { pack } from './parcel.ts';
-import { Places } from './places.ts';
 import { arrivalsIn, directResults, directUploads, urlMaker } from './presigned.ts';
 import { discard, Requests, unavailable } from './requests.ts';
 
@@ -63,7 +64,7 @@ export function s3Blobs(options: S3Options): S3BlobStore {
   const addresses = new Addresses(settings);
   const credentials = new CredentialsSource(settings.credentials, nowMs);
   const requests = new Requests({ ...settings, credentials });
-  const sending = new Places(BODIES_AT_ONCE);
+  const sending = new Semaphore(BODIES_AT_ONCE);
   const urlOf = urlMaker(settings, credentials);
 
   const head = (key: string) => headOf(requests, addresses, key);

@@ -51,7 +51,7 @@ export interface S3Options {
 const AWS_REGION = 'us-east-1';
 
 function checkBucket(name: string): string | null {
-  if (/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !name.includes('../..')) return null;
+  if (/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name) && !name.includes('..')) return null;
   return 'must be the name of a bucket: 3 to 63 lower-case letters, digits, dots and dashes';
 }
 

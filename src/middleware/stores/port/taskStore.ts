@@ -212,9 +212,10 @@ export interface QueueDepth {
  * 8. Answers are plain objects with all members of their types and no others; what is absent is
  *    null. Every read gives new ones.
  *
- * The other ports of a store are optional (serviceStore.ts). Each has a suite in `falconry/testing`. The commands of
- * `falconry` that work on a store (`keys`, `queue`, `quota` and others) know SQLite and PostgreSQL
- * only: for a store of its own, a host's program does what they do.
+ * The other ports of a store are optional (serviceStore.ts). Each has a suite in
+ * `falconry/testing`. The commands of `falconry` that work on a store (`keys`, `queue`, `quota` and
+ * others) know SQLite and PostgreSQL only: for a store of its own, a host's program does what they
+ * do.
  */
 export interface TaskStore {
   /**

@@ -4,6 +4,7 @@
  */
 import pg from 'pg';
 import { CodedError } from '../../../shared/errors.ts';
+import { withTimeout } from '../../../shared/wait.ts';
 import type { Address } from './address.ts';
 import { isBroken, isTransient, sqlState, storeFault } from './faults.ts';
 import { toTimestamp } from './rows.ts';
@@ -120,15 +121,8 @@ export class Database {
    *   second
    */
   async ping(): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new CodedError('STORE_UNAVAILABLE')), PING_MS);
-    });
-    try {
-      await Promise.race([this.checkVersion(), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const late = () => new CodedError('STORE_UNAVAILABLE');
+    await withTimeout(this.checkVersion(), PING_MS, late);
   }
 
   close(): Promise<void> {

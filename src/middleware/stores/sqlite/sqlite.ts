@@ -11,7 +11,8 @@ import { setImmediate } from 'node:timers';
 import { CodedError } from '../../../shared/errors.ts';
 import { type Deferred, deferred } from '../../../shared/threads/deferred.ts';
 import { type HostThread, startThread, workerBeside } from '../../../shared/threads/host.ts';
-import { noWorker } from '../../noWorker.ts';
+import { noWorker } from '../../../shared/threads/noWorker.ts';
+import { withTimeout } from '../../../shared/wait.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';
@@ -151,15 +152,8 @@ class StoreThread {
   }
 
   async ping(): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(unavailable('no answer within a second')), PING_MS);
-    });
-    try {
-      await Promise.race([this.call('tasks', 'ping', []), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const late = () => unavailable('no answer within a second');
+    await withTimeout(this.call('tasks', 'ping', []), PING_MS, late);
   }
 
   /** @returns a function that removes the listener */

@@ -1,5 +1,5 @@
-/** A thread of the service that does not start. */
-import { CodedError } from '../shared/errors.ts';
+/** The error for a thread that does not start. */
+import { CodedError } from '../errors.ts';
 
 /** The usual cause: a bundler has left the file of the thread behind. */
 const HINT =
