@@ -93,13 +93,10 @@ export async function runBlock(source: string, env: NodeJS.ProcessEnv = {}): Pro
 /** What fragments may use without saying where it is from. */
 const FRAGMENT_PREAMBLE = `
 import { createAggregatePool, createVerifyPool } from 'falconry';
-import { answerHealth, type BlobStore, type TaskStore } from 'falconry/middleware';
+import type { BlobStore, Signer, TaskStore } from 'falconry/middleware';
 import { falconService } from 'falconry/middleware';
-import { Hono } from 'hono';
-declare const host: Hono;
 declare const service: ReturnType<typeof falconService>;
-declare const request: Request;
-declare const secret: string;
+declare const device: Signer & { isBusy(): boolean; mayUse(clientId: number): boolean };
 declare function userOf(cookies: string | null): Promise<string | null>;
 declare function openMyStore(options: { nowMs: () => number }): Promise<TaskStore>;
 declare function openMyFiles(options: { nowMs: () => number }): Promise<BlobStore>;
