@@ -7,7 +7,7 @@ import { type Command, EXIT, EXIT_MEANINGS, type ExitName } from '../src/cli/lib
 import { COMMON, meaning, spelling, table, usageLines, wrap } from '../src/cli/lib/help.ts';
 import { ALL_SETTINGS, defaultText, optionOf } from '../src/cli/lib/settings.ts';
 import { COMMANDS } from '../src/cli/main.ts';
-import type { OptionRow } from '../src/middleware/options/optionRows.ts';
+import type { OptionRow } from '../src/shared/optionRows.ts';
 
 const exitTable = Object.entries(EXIT_MEANINGS)
   .map(([name, text]) => `| ${EXIT[name as ExitName]} | ${text} |`)

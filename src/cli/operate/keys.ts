@@ -1,7 +1,7 @@
 /** `falconry keys`: manages the API keys in the store of a service. */
 import { createApiKey, type NewApiKey, rotateApiKey } from '../../middleware/identity/apiKeys.ts';
-import { duration } from '../../middleware/options/optionRows.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../../middleware/stores/port/taskStore.ts';
+import { duration } from '../../shared/optionRows.ts';
 import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { refuseOnTerminal, SHOW } from '../lib/io.ts';

@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerHealth } from '../../middleware/health.ts';
+import { answerHealth } from '../../middleware/http/health.ts';
 import { hashApiKey } from '../../middleware/identity/apiKeys.ts';
 import type { FalconService, ServiceOptions } from '../../middleware/index.ts';
 import { type Settings, STORE_FILE } from '../../middleware/options/options.ts';
