@@ -7,8 +7,8 @@ import { statfs } from 'node:fs/promises';
 import { Asked } from '../../middleware/asked.ts';
 import { answerHealth } from '../../middleware/health.ts';
 import type { FalconService } from '../../middleware/index.ts';
-import { cannotListen } from './cannotListen.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
+import { cannotListen } from './listening.ts';
 import type { Metrics } from './metrics.ts';
 
 const KEEP_MS = 1000;

@@ -16,13 +16,12 @@ import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { asIoFailure, SHOW } from '../lib/io.ts';
 import { SERVE_SETTINGS, type ServeSetting } from '../lib/settings.ts';
-import { cannotListen } from './cannotListen.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer, HttpServerOptions } from './httpServer.ts';
+import { cannotListen, stopSignal } from './listening.ts';
 import { openObservability } from './observability.ts';
 import { resolveService, serverLimits, serviceOptions } from './serveConfig.ts';
 import { type Opened, type SharedStores, withShared } from './sharedStores.ts';
-import { stopSignal } from './stopSignal.ts';
 import { type Ready, welcome } from './welcome.ts';
 
 /** The `serve` command. */

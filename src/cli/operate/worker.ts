@@ -4,6 +4,7 @@ import { type Command, EXIT } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { loadFramework } from './framework.ts';
+import { stopSignal } from './listening.ts';
 import { openObservability } from './observability.ts';
 import {
   resolveService,
@@ -12,7 +13,6 @@ import {
   workerOptions,
 } from './serveConfig.ts';
 import { type Opened, withShared } from './sharedStores.ts';
-import { stopSignal } from './stopSignal.ts';
 
 /** The `worker` command. */
 export const command: Command = defineCommand({
