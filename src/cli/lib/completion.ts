@@ -11,7 +11,7 @@ export const completionCommand = (commands: () => Promise<readonly Command[]>): 
     about: ['Prints a script that completes commands, verbs, options, their values, and files.'],
     verbs: {
       bash: 'in ~/.bashrc: eval "$(falconry completion bash)" (the default)',
-      zsh: 'in ~/.zshrc, after compinit: eval "$(falconry completion zsh)"; or as _falconry in $fpath',
+      zsh: 'in ~/.zshrc after compinit: eval "$(falconry completion zsh)" (or _falconry in $fpath)',
       fish: 'once: falconry completion fish > ~/.config/fish/completions/falconry.fish',
     },
     defaultVerb: 'bash',
@@ -62,7 +62,9 @@ _falconry() {
   local flags="" verbs="" values="" kind="" offered=""
   # --format=proof comes as three words.
   if [ "$word" = = ]; then word=""
-  elif [ "$previous" = = ] && [ "$COMP_CWORD" -gt 2 ]; then previous="\${COMP_WORDS[COMP_CWORD - 2]}"; fi
+  elif [ "$previous" = = ] && [ "$COMP_CWORD" -gt 2 ]; then
+    previous="\${COMP_WORDS[COMP_CWORD - 2]}"
+  fi
   case "\${COMP_WORDS[1]}" in
 ${cases(commands)}  esac
   if [ "$COMP_CWORD" -eq 1 ] || [ "\${COMP_WORDS[1]}" = help ]; then

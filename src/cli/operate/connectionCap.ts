@@ -4,8 +4,8 @@
  */
 import type { Socket } from 'node:net';
 import { addressGroup } from '../../middleware/http/address.ts';
+import { problemBody } from '../../middleware/http/problems.ts';
 import { newTraceId, REQUEST_ID } from '../../middleware/http/traceContext.ts';
-import { problemBody } from '../../middleware/problems.ts';
 import { CodedError } from '../../shared/errors.ts';
 
 export interface CapOptions {

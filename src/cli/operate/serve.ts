@@ -30,22 +30,22 @@ export const command: Command = defineCommand({
   summary: 'start the service',
   usage: ['[options]'],
   about: [
-    'Starts the service with its embedded store: SQLite and files in one directory. The first start ' +
-      'creates a signing key and an API key. The API key is written to the file first-api-key in the ' +
-      'data directory, with mode 0600; it is printed instead with --show, or with --json unless ' +
-      'standard output is a terminal.',
+    'Starts the service with its embedded store: SQLite and files in one directory. The first ' +
+      'start creates a signing key and an API key. The API key is written to the file ' +
+      'first-api-key in the data directory, with mode 0600; it is printed instead with --show, ' +
+      'or with --json unless standard output is a terminal.',
     'With --database and --blobs, any number of hosts serve the same tasks, and falconry worker ' +
-      'works on them; run falconry migrate first. No API key is created then (falconry keys create ' +
-      '--database does that), signing is off unless a signing key is named, and --data is not used. ' +
-      'The packages pg and aws4fetch are needed. Credentials of the bucket are AWS_ACCESS_KEY_ID, ' +
-      'AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or files named by these variables with _FILE, ' +
-      'which are read again every 5 minutes.',
-    'SIGTERM and SIGINT shut it down: it accepts no new work and lets running work finish; the rest ' +
-      'continues at the next start. A second signal ends it at once. /healthz and /readyz, for load ' +
-      'balancers, need no key; with --drain-delay, /readyz returns 503 for that long before ' +
-      'connections are refused. The metrics port has them as well, and /metrics for Prometheus ' +
-      '(package prom-client). With @opentelemetry/api and an SDK (node --import), requests and ' +
-      'tasks have spans.',
+      'works on them; run falconry migrate first. No API key is created then (falconry keys ' +
+      'create --database does that), signing is off unless a signing key is named, and --data is ' +
+      'not used. The packages pg and aws4fetch are needed. Credentials of the bucket are ' +
+      'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or files named by these ' +
+      'variables with _FILE, which are read again every 5 minutes.',
+    'SIGTERM and SIGINT shut it down: it accepts no new work and lets running work finish; the ' +
+      'rest continues at the next start. A second signal ends it at once. /healthz and /readyz, ' +
+      'for load balancers, need no key; with --drain-delay, /readyz returns 503 for that long ' +
+      'before connections are refused. The metrics port has them as well, and /metrics for ' +
+      'Prometheus (package prom-client). With @opentelemetry/api and an SDK (node --import), ' +
+      'requests and tasks have spans.',
     'Times are written as 90s, 15m, 1h or 30d, sizes as 500kB or 32MiB; bare numbers are seconds ' +
       'and bytes. PORT is used if FALCONRY_PORT is not set.',
   ],
@@ -58,7 +58,8 @@ export const command: Command = defineCommand({
   ],
   more: [
     'falconry serve --metrics-port 9464 --access-log off',
-    'falconry serve --database postgres://falconry@db/falconry --blobs s3://falconry/one/ --no-workers',
+    'falconry serve --database postgres://falconry@db/falconry --blobs s3://falconry/one/ ' +
+      '--no-workers',
   ],
   exits: FILE_EXITS,
   mostArguments: 0,
