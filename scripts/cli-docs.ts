@@ -90,8 +90,8 @@ environment overrides the file, and the file overrides the defaults. The file is
 file (\`--api-key-file\`, \`FALCONRY_API_KEY_FILE\`, \`"apiKeyFile"\`) or in the environment
 (\`FALCONRY_API_KEY\`). Flags are turned off with \`--no-\`. Times are written as \`90s\`,
 \`15m\`, \`1h\` or \`30d\`, sizes as \`500kB\` or \`32MiB\`; bare numbers are seconds and
-bytes. Empty variables are ignored. \`PORT\` is used if \`FALCONRY_PORT\` is not set. \`FALCONRY_DEBUG=1\`
-adds the stack trace when falconry itself fails.
+bytes. Empty variables are ignored. \`PORT\` is used if \`FALCONRY_PORT\` is not set.
+\`FALCONRY_DEBUG=1\` adds the stack trace when falconry itself fails.
 
 | option | default | |
 |---|---|---|

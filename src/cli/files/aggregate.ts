@@ -24,10 +24,10 @@ export const command: Command = defineCommand({
   summary: 'combine the signatures of a task file into one aggregate',
   usage: ['<task file> [-o <file>] [--format <name>] [--raw]'],
   about: [
-    'Verifies every signature in a task file and combines them into one aggregate. A task file is ' +
-      'a JSON array of {"digest", "public_key", "signature"}, all in hex with 0x: the message, the ' +
-      'key, and the signature in any of its formats. Falcon-512 and Falcon-1024 may share a file ' +
-      `of up to ${MAX_AGGREGATE_ITEMS} items.`,
+    'Verifies every signature in a task file and combines them into one aggregate. A task file ' +
+      'is a JSON array of {"digest", "public_key", "signature"}, all in hex with 0x: the ' +
+      'message, the key, and the signature in any of its formats. Falcon-512 and Falcon-1024 may ' +
+      `share a file of up to ${MAX_AGGREGATE_ITEMS} items.`,
     'If any signature is invalid, each invalid one is listed with the reason and nothing is ' +
       'written.',
     'A bundle contains the signatures, and they can be extracted again. A proof does not contain ' +

@@ -92,15 +92,11 @@ async function serve(
   const { falconService, openHttpServer } = await loadFramework();
   const keepsHere = options.store === undefined || options.blobs === undefined;
   const dataDirectory = keepsHere ? settings.dataDirectory : null;
-  const observability = await openObservability({
-    ...values,
-    dataDirectory,
-    threads: settings.threads,
-    logger,
-  });
-  const service = falconService({ ...options, ...observability.options, logger });
+  const { threads } = settings;
+  const observed = await openObservability({ ...values, dataDirectory, threads, logger });
+  const service = falconService({ ...options, ...observed.options, logger });
   engineStandsBack();
-  await observability.open(service, openHttpServer);
+  await observed.open(service, openHttpServer);
   const open = (fetch: HttpServerOptions['fetch']) => {
     const onRefused = (refused: object) => logger.warn('connections refused', { ...refused });
     const limits = serverLimits(values, settings);
@@ -114,7 +110,7 @@ async function serve(
     return startServing(service, open);
   };
   const server = await starting().catch(async (error) => {
-    await observability.close();
+    await observed.close();
     throw error;
   });
   const stopped = stopSignal();
@@ -125,31 +121,42 @@ async function serve(
   const making =
     shared.store === null ? makeFirstKey(service, isShown ? null : path) : Promise.resolve(NO_KEY);
   const first = await making.catch(async (error) => {
-    await Promise.all([server.close(0), service.stop({ graceMs: 0 }), observability.close()]);
+    await Promise.all([server.close(0), service.stop({ graceMs: 0 }), observed.close()]);
     throw error;
   });
   const ready = readyWith(values, settings, shared.shown, server.port);
-  const facts = {
-    ok: true,
-    address: ready.address,
-    port: server.port,
-    metrics_port: observability.port,
-  };
-  const places = { data: ready.dataDirectory, ...shared.shown };
-  const shown = first.keyFile === null ? first.key : null;
-  const secret = { api_key: shown, api_key_file: first.keyFile };
-  const mayLink = ready.ui && flag('show') && io.stdout.isTTY === true && shown !== null;
-  const link = mayLink ? keyLink(ready.base, shown) : null;
-  report({ ...facts, ...places, ...secret }, welcome({ ...ready, ...first, link }));
+  const ports = { port: server.port, metrics_port: observed.port };
+  const mayLink = flag('show') && io.stdout.isTTY === true;
+  report(...announcement({ ...ready, ...first }, ports, mayLink));
 
   const signal = await stopped;
   if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
   service.drain();
   await sleep(drainDelay);
   await Promise.all([server.close(grace), service.stop({ graceMs: grace })]);
-  await observability.close();
+  await observed.close();
   if (!json) report({}, 'Stopped.\n');
   return EXIT.ok;
+}
+
+/**
+ * The report of a service that is ready.
+ *
+ * @param mayLink whether a link to the page may hold the key
+ */
+function announcement(
+  ready: Omit<Ready, 'link'>,
+  ports: Readonly<Record<string, unknown>>,
+  mayLink: boolean,
+): [Readonly<Record<string, unknown>>, string] {
+  const { address, dataDirectory: data, database, blobs, key, keyFile } = ready;
+  const shown = keyFile === null ? key : null;
+  const secret = { api_key: shown, api_key_file: keyFile };
+  const link = mayLink && ready.ui && shown !== null ? keyLink(ready.base, shown) : null;
+  return [
+    { ok: true, address, ...ports, data, database, blobs, ...secret },
+    welcome({ ...ready, link }),
+  ];
 }
 
 /** What there is to say of a service that is ready. */
