@@ -3,6 +3,15 @@
 /** What the library's rooms stand on. */
 const FOUNDATION = /^src\/shared\/(errors|intrinsics|arguments|bytes|inflate|wait|wasmLoader)\.ts$/;
 
+/** What all of the command line may use. */
+const LIBRARY: readonly RegExp[] = [
+  /^src\/shared\/(errors|bytes)\.ts$/,
+  /^src\/(falcon|aggregate)\/index\.ts$/,
+  /^src\/wire\//,
+  /^node:/,
+];
+const OPTIONS = /^src\/middleware\/options\/(optionRows|optionTable)\.ts$/;
+
 /**
  * The import table. A file is under the first row whose pattern it matches; everything it imports
  * must match one of the row's targets. Files of its own folder (and below) are always allowed.
@@ -219,22 +228,37 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^eventsource-parser$/,
     ],
   },
+  // The command line by purpose: the folders share only lib/, and only operate/ needs Hono.
+  { from: /^src\/cli\/lib\//, self: 'src/cli/lib/', to: [...LIBRARY, OPTIONS] },
   {
-    from: /^src\/cli\//,
-    self: 'src/cli/',
+    from: /^src\/cli\/files\//,
+    self: 'src/cli/files/',
     to: [
-      /^src\/shared\/(errors|bytes|hash|optionRows)\.ts$/,
-      /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
-      /^src\/(middleware|wire)\//,
+      ...LIBRARY,
+      /^src\/cli\/lib\//,
+      /^src\/falcon\/keys\/index\.ts$/,
       // What a deterministic signature stands for, and the bounds of a seed.
       /^src\/falcon\/(deterministic|params)\.ts$/,
-      /^src\/client\/index\.ts$/,
+    ],
+  },
+  {
+    from: /^src\/cli\/service\//,
+    self: 'src/cli/service/',
+    to: [...LIBRARY, /^src\/cli\/lib\//, /^src\/client\/index\.ts$/, /^src\/shared\/hash\.ts$/],
+  },
+  {
+    from: /^src\/cli\/operate\//,
+    self: 'src/cli/operate/',
+    to: [
+      ...LIBRARY,
+      /^src\/cli\/lib\//,
+      /^src\/middleware\//,
       /^@hono\/node-server$/,
       // Loaded if they are there: metrics, spans, the signer of a bucket's requests.
       /^(prom-client|@opentelemetry\/api|aws4fetch)$/,
-      /^node:/,
     ],
   },
+  { from: /^src\/cli\//, self: 'src/cli/', to: [/^node:/] },
 ];
 
 /**

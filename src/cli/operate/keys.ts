@@ -23,8 +23,9 @@ export const command: Command = defineCommand({
   summary: 'create, list, rotate and revoke API keys of the service',
   usage: ['create [options]', 'list', 'rotate <hash> [options]', 'revoke <hash>'],
   about: [
-    'Manages the API keys in the store of a service; a running service notices changes at once. The ' +
-      'store keeps only the SHA-256 of a key: the key itself is shown once, when it is created.',
+    'Manages the API keys in the store of a service; a running service notices changes at once. ' +
+      'The store keeps only the SHA-256 of a key: the key itself is shown once, when it is ' +
+      'created.',
     'Requests with an expired key get an error that says so. Last-use times may lag by a minute.',
   ],
   verbs: VERBS,

@@ -7,8 +7,8 @@ import { statfs } from 'node:fs/promises';
 import { CachedProbe } from '../../middleware/http/cachedProbe.ts';
 import { answerHealth } from '../../middleware/http/health.ts';
 import type { FalconService } from '../../middleware/index.ts';
-import { cannotListen } from './cannotListen.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
+import { cannotListen } from './listening.ts';
 import type { Metrics } from './metrics.ts';
 
 const KEEP_MS = 1000;
