@@ -49,7 +49,7 @@ const CURRENT_VERSION = 0;
 const VERSIONS = 256;
 const ANY: Accepted = /* @__PURE__ */ new Array<boolean>(VERSIONS).fill(true);
 
-/** The encodings; the module's numbers of them follow. */
+/** Encodings of deterministic signatures. */
 const FORMS = /* @__PURE__ */ Object.freeze(['compressed', 'constantTime'] as const);
 
 /** assembly/shared/status.ts: E_SIG_LENGTH */
