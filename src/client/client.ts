@@ -40,7 +40,7 @@ import { type TaskReader, type WaitOptions, waitForTask } from './waitFor.ts';
 
 /** Options of lists. */
 export interface ListOptions extends CallOptions {
-  /** Only tasks with this status text. */
+  /** Lists only tasks with this status text. */
   readonly status?: string | undefined;
   /** Maximum number of tasks per page, 1 to 1000; the server's default is 100. */
   readonly limit?: number | undefined;

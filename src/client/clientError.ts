@@ -4,12 +4,12 @@ import type { Fault, InvalidItem, Problem, TaskRecord } from './types.ts';
 /**
  * The kind of failure.
  *
- * | kind | what happened |
+ * | kind | failure |
  * |---|---|
- * | `problem` | the server refused: `status` and, if given, `code`, `detail`, `errors` |
+ * | `problem` | the server rejected the request: `status` and, if given, `code`, `detail`, `errors` |
  * | `network` | no answer: code `NETWORK` or `TIMEOUT` |
- * | `malformed` | an answer outside the contract: `MALFORMED_ANSWER`, `REPEATED_CURSOR` |
- * | `aborted` | a signal aborted it: `ABORTED`, with the signal's reason as the `cause` |
+ * | `malformed` | an answer that violates the contract: `MALFORMED_ANSWER`, `REPEATED_CURSOR` |
+ * | `aborted` | aborted by a signal: `ABORTED`, with the signal's reason as the `cause` |
  * | `task` | the task ended without a result: `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` |
  * | `result` | the result is absent or not valid: `NO_RESULT`, `BAD_RESULT` |
  */

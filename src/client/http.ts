@@ -147,7 +147,7 @@ export class Http {
     }
   }
 
-  /** @throws ClientError `ABORTED` if the signal of the call or the client aborts */
+  /** Waits. @throws ClientError `ABORTED` if the signal of the call or the client aborts */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const link = linkSignals([this.#signal, signal]);
     try {

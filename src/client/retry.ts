@@ -59,7 +59,7 @@ export function mayRepeat(error: ClientError, repeat: Repeat): boolean {
   return repeat === 'safe' && PASSING.has(status);
 }
 
-/** Returns whether the server may have done the work although it sent no success. */
+/** Returns whether the server may have done the work although no answer confirms it. */
 export function outcomeUnknown({ kind, status = 0 }: ClientError): boolean {
   return kind === 'network' || (kind === 'problem' && status >= 500);
 }

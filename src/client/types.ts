@@ -85,7 +85,7 @@ export interface TaskRecord {
   readonly progress?: TaskProgress | null;
   /** True if the task is set aside until the service's operator retries it. */
   readonly quarantined?: boolean;
-  /** The reason of a failure. */
+  /** The reason for a failure. */
   readonly error?: Problem;
   /** ISO 8601, UTC, nanosecond digits. */
   readonly finished_at?: string;

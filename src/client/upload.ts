@@ -27,7 +27,7 @@ type Way = 'xhr' | 'stream' | 'whole';
 
 const PIECE_BYTES = 64 * 1024;
 
-/** PUTs a task file to an upload url, without the API key. */
+/** PUTs a task file to an upload URL, without the API key. */
 export async function upload(
   http: Http,
   uploadBy: NonNullable<ClientOptions['uploadBy']>,

@@ -17,12 +17,7 @@ import { type Machine, read } from './wasm.ts';
 /** A public key as the caller passed it: encoded or prepared. */
 export type InputKey = InputBytes | Pick<Prepared, 'prepared'>;
 
-/**
- * Reads a public key for verification; its bytes may be anything.
- *
- * @param name its name in errors
- * @throws TypeError if it is neither bytes nor a key prepared for this parameter set
- */
+/** Reads a public key for verification. Its bytes may be invalid. */
 export function readPublicKey(name: string, params: FalconParams, value: unknown): InputKey {
   const inside = insidePrepared(value);
   if (inside === undefined) return readBytes(name, value);

@@ -4,13 +4,13 @@
  * Each argument is read once, with the engine's built-in functions (intrinsics.ts), so that a
  * hostile object cannot misreport whether it is a Uint8Array, its length or its contents.
  *
- * | array | answer |
+ * | array | result |
  * |---|---|
  * | Uint8Array, Buffer, any subclass, of any realm | its bytes |
- * | on shared memory | its bytes, read once: what was read is judged and used |
- * | on a resizable buffer | its bytes, at its length when it was handed in |
- * | detached, or out of the bounds of a buffer that shrank | TypeError |
- * | detached or of another length when its bytes are read | TypeError |
+ * | on shared memory | its bytes, read once, so that the checked bytes are those used |
+ * | on a resizable buffer | its bytes, with its length at the time of the call |
+ * | detached, or out of bounds because its buffer shrank | TypeError |
+ * | detached or resized by the time its bytes are read | TypeError |
  * | any other typed array, DataView, ArrayBuffer, Proxy, lookalike | TypeError |
  */
 

@@ -32,7 +32,7 @@ export function readInput(input: unknown): Found {
   let handedOn = false;
   try {
     const start = bytes.findIndex((byte) => byte > 0x20);
-    const text = bytes.subarray(start); // white space alone: its last byte
+    const text = bytes.subarray(start); // white space only: its last byte
     if (isPem(text)) return { kind: 'pem', pem: decodePem(text) };
     if (text[0] === OPEN_BRACE && text.every((byte) => byte < 0x80)) {
       return { kind: 'jwk', jwk: parseJwk(new TextDecoder().decode(text)) };
