@@ -6,7 +6,7 @@ import type { Fault, InvalidItem, Problem, TaskRecord } from './types.ts';
  *
  * | kind | failure |
  * |---|---|
- * | `problem` | the server rejected the request: `status` and, if given, `code`, `detail`, `errors` |
+ * | `problem` | rejected by the server: `status` and, if sent, `code`, `detail`, `errors` |
  * | `network` | no answer: code `NETWORK` or `TIMEOUT` |
  * | `malformed` | an answer that violates the contract: `MALFORMED_ANSWER`, `REPEATED_CURSOR` |
  * | `aborted` | aborted by a signal: `ABORTED`, with the signal's reason as the `cause` |

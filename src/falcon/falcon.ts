@@ -122,7 +122,7 @@ export interface Falcon {
 
   /**
    * Verifies a signature of a message of any length, in constant memory. Always reads the stream to
-   * its end. Do not trust any byte of it before the call returns.
+   * its end. Do not trust any byte of it before the promise resolves to true.
    *
    * @throws (as the promise's rejection) as `verify`; TypeError if it is not a stream of bytes; any
    *   error of the stream
