@@ -34,7 +34,6 @@ export const ERROR_CODES = Object.freeze({
   WRONG_PASSPHRASE: meaning(422, false, 'The passphrase does not open the key'),
   KEY_TOO_COSTLY: meaning(422, false, 'Opening the key would cost more than is allowed'),
   BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),
-  BAD_BACKUP: meaning(422, false, 'The backup is damaged or incomplete'),
   MALFORMED_JSON: meaning(400, false, 'The body is not valid JSON'),
   MALFORMED_GZIP: meaning(400, false, 'The body is not valid gzip'),
   INVALID_QUERY: meaning(400, false, 'A query parameter is not valid'),
