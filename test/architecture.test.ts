@@ -289,7 +289,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',
   'test/client/plainServer.ts: startPlainServer': 'a server in closures over its tasks',
   'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
-  'test/middleware/postgres.long.test.ts: ': 'a suite over servers: its tests are short',
   'test/middleware/postgresFaults.long.test.ts: ': 'a suite over servers; and one story of crashes',
   'test/middleware/postgresSchema.long.test.ts: ': 'a suite over servers: its tests are short',
   'test/middleware/page/access.long.test.ts: ': 'one story: the whole way by keyboard',

@@ -10,7 +10,7 @@ const LIBRARY: readonly RegExp[] = [
   /^src\/wire\//,
   /^node:/,
 ];
-const OPTIONS = /^src\/middleware\/options\/(optionRows|optionTable)\.ts$/;
+const OPTIONS = /^src\/(middleware\/options\/optionTable|shared\/optionRows)\.ts$/;
 
 /**
  * The import table. A file is under the first row whose pattern it matches; everything it imports
@@ -252,6 +252,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     to: [
       ...LIBRARY,
       /^src\/cli\/lib\//,
+      OPTIONS,
       /^src\/middleware\//,
       /^@hono\/node-server$/,
       // Loaded if they are there: metrics, spans, the signer of a bucket's requests.

@@ -1,6 +1,6 @@
 /**
  * The constraints E1 to E6 that a level leaves to the next one (docs/protocol.md, 10.1), folded
- * over the rows of the next level at once. The prover's twin is `../prover/carry.ts`.
+ * over the rows of the next level at once. The prover's twin is `../prover/constraintsBehind.ts`.
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
