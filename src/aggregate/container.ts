@@ -149,7 +149,7 @@ export type HeaderFault =
 /**
  * Parses the header. Allocates one byte per item, plus at most what the bytes present justify.
  * Statement and explicit salts are views of the given bytes. This function checks that constant
- * salts have their shortest coding; `completeSalts` checks derived ones.
+ * salts have their shortest coding; `areCodedAs` checks derived ones.
  *
  * @returns the fault unless encodeHeader would write exactly the bytes before `bodyAt`
  */
