@@ -333,7 +333,7 @@ function ldlLeaves(tree: usize, matrix: usize, inverse: f64): void {
   v128.store(tree, mIm, 16);
   const dRe = f64x2.sub(aRe, productRe(mRe, mIm, bRe, bIm));
   const dIm = f64x2.add(aIm, productIm(mRe, mIm, bRe, bIm));
-  // splits d00 (lane 0) and d11 (lane 1)
+  // split d00 (lane 0) and d11 (lane 1)
   const half = f64x2.splat(0.5);
   const root = v128.load64_splat(ROOT_RE, 8); // cos(pi/4) = sin(pi/4)
   const xRe = lowHalves(aRe, dRe);

@@ -29,7 +29,7 @@ const BIG_ENDIAN: usize = memory.data<u8>([
 ], 16);
 
 /**
- * Starts the streamed hash of a message that exceeds IN; the salt is its first piece.
+ * Starts the streamed hash of a message that does not fit IN; the salt is its first piece.
  *
  * Memory: SHAKE
  */

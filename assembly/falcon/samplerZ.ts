@@ -116,7 +116,7 @@ function threshold(x: v128, ccs256: v128): v128 {
   return i64x2.sub(value, i64x2.shl(f64x2.add(s, v128.load64_splat(C, 40)), 52));
 }
 
-/** (a[1], b[0]): the values of candidates 1 and 2 in one vector, given those of 0, 1 and of 2, 3. */
+/** (a[1], b[0]): the values of candidates 1, 2 in one vector, given those of 0, 1 and of 2, 3. */
 // @ts-ignore: decorator
 @inline
 function inner(a: v128, b: v128): v128 {
@@ -127,8 +127,8 @@ function inner(a: v128, b: v128): v128 {
 const NEAR_BORDER: i32 = 470;
 
 /**
- * The start of the next candidate, counted, like `end`, from `start`: bytes 503 to 512 are not
- * used.
+ * The start of the next candidate, counted, like `end`, from `start`: the bytes between 503
+ * and 512 are not used.
  */
 // @ts-ignore: decorator
 @inline

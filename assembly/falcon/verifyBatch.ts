@@ -1,6 +1,6 @@
 /**
- * Verifies many signatures in one call: hashes two messages at once where that is faster, and keeps
- * the prepared keys between calls.
+ * Verifies many signatures in one call: hashes two messages at once where that is faster. The
+ * prepared keys stay in place.
  *
  *   BATCH_RECORDS   per item  | input | inputLen | sig | sigLen | key | status |      six i32
  *                   input     offset in BATCH_DATA of 40 bytes for the salt, then the message

@@ -149,7 +149,7 @@ function absoluteAndTops(out: usize, ab: usize, rows: i32, negative: v128): void
   v128.store(out, wide);
 }
 
-/** (u0, u1) <- (u0, u1) C / 2^30 mod y; the bound grows by at most one multiple of y/2. */
+/** (u0, u1) <- (u0, u1) C / 2^30 mod y; the bound, in multiples of y/2, grows by one. */
 function stepCofactors(u: usize, rows: i32, C: v128, y: usize, yInverse: u32): void {
   const M = i64x2.splat(MASK30);
   const x0 = v128.load(u);

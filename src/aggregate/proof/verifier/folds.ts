@@ -121,7 +121,7 @@ const seedsOf = ({ ordinary, tail }: SectionSeeds, number: number): LevelSeeds =
 
 /** Microseconds on one machine; only the ratios matter. */
 const COST = { place: 16, item: 90, key: 0.7, use: 0.4, row: 6 } as const;
-/** Parts of this cost or less are not divided further. */
+/** Minimum target cost of a part. */
 const SMALL_COST = 5000;
 
 function costOf({ parameters, items }: FoldInput, uses: readonly FoldedUse[]): number {
