@@ -1,22 +1,25 @@
 /**
- * The base sampler, for four candidates side by side: a half-Gaussian of deviation 1.8205 from a
- * table of 18 entries of 72 bits. All entries are compared, always; nothing is looked up.
+ * The base sampler, for four candidates in parallel: a half-Gaussian of deviation 1.8205 from a
+ * table of 18 entries of 72 bits. All entries are always compared; nothing is looked up.
  *
- * A candidate is 11 bytes of the stream; three vectors hold four of them, word by word, a lane
+ * A candidate is 11 bytes of the stream; three vectors hold four of them, word by word, one lane
  * each:
  *
  *   w0   bytes 0-3
  *   w1   bytes 4-7
  *   w2   byte 8 | bit b in byte 9 | byte 10, compared by samplerZ | unused
  *
- * and the 72-bit number of bytes 0-8 (little-endian) is cut into limbs of 31, 31 and 10 bits, so
- * that signed comparisons of lanes serve as borrows.
+ * The 72-bit number of bytes 0-8 (little-endian) is split into limbs of 31, 31 and 10 bits, so that
+ * signed comparisons of lanes serve as borrows.
  */
 import { RCDT_HIGH, RCDT_LOW, RCDT_MIDDLE } from './samplerTables.gen';
 
 const MASKS: usize = memory.data<u32>([0x7fffffff, 0xff], 16);
 
-/** One entry of the table against four candidates, all three limbs: -1 where candidate < entry. */
+/**
+ * Compares one entry of the table with four candidates, all three limbs: -1 where candidate <
+ * entry.
+ */
 // @ts-ignore: decorator
 @inline
 function below3(entry: usize, low: v128, middle: v128, high: v128): v128 {
@@ -25,9 +28,7 @@ function below3(entry: usize, low: v128, middle: v128, high: v128): v128 {
   return i32x4.gt_s(v128.load32_splat(RCDT_HIGH + entry), i32x4.add(high, borrow));
 }
 
-/**
- * As `below3`, for an entry whose highest limb is zero; valid where the candidate's is zero too.
- */
+/** Like `below3`, for an entry whose highest limb is zero; valid if the candidate's is zero too. */
 // @ts-ignore: decorator
 @inline
 function below2(entry: usize, low: v128, middle: v128): v128 {
@@ -36,7 +37,7 @@ function below2(entry: usize, low: v128, middle: v128): v128 {
 }
 
 /**
- * As `below3`, for an entry whose two higher limbs are zero; valid where the candidate's are zero
+ * Like `below3`, for an entry whose two higher limbs are zero; valid if the candidate's are zero
  * too.
  */
 // @ts-ignore: decorator
@@ -46,7 +47,7 @@ function below1(entry: usize, low: v128): v128 {
 }
 
 /**
- * Four base samples: how many table entries exceed each number.
+ * Returns four base samples: the number of table entries that exceed each candidate.
  *
  * Spec:   Falcon round 3, algorithm 12 (BaseSampler)
  * Shape:  w0, w1, w2: the words of four candidates -> z0, i32 in each lane
@@ -90,7 +91,7 @@ export function signedSample(z0: v128, w2: v128): v128 {
   return i32x4.add(v128.xor(z0, minus), one);
 }
 
-/** The byte that decides, 0 to 255. */
+/** The byte compared by samplerZ, 0 to 255. */
 // @ts-ignore: decorator
 @inline
 export function decidingByte(w2: v128): v128 {

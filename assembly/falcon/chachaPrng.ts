@@ -1,10 +1,10 @@
 /**
- * The generator that feeds samplerZ: ChaCha20, eight blocks at a time.
+ * The generator used by samplerZ: ChaCha20, eight blocks at a time.
  *
- * The byte stream is the reference's, whose buffer holds 512 bytes: word w of block b stands at 32
- * w + 4 b, so the eight blocks lie interleaved. A base sample that would begin in the last 9 bytes
- * of a buffer begins in the next one instead; all other reads run on across the border. To read
- * several samples ahead without a branch, two buffers lie side by side:
+ * The byte stream is the reference's, whose buffer holds 512 bytes: word w of block b is at 32 w +
+ * 4 b, so the eight blocks are interleaved. A base sample that would begin in the last 9 bytes of a
+ * buffer begins in the next one instead; all other reads cross the boundary. Two adjacent buffers
+ * allow several samples to be read ahead without a branch:
  *
  *   STREAM   | current 512 | next 512 | 64 readable bytes |
  *
@@ -22,7 +22,7 @@ export const LAST_START: i32 = 503;
 
 let position: i32 = 0;
 
-/** Where the next base sample starts, as an offset into STREAM. */
+/** The start of the next base sample, as an offset into STREAM. */
 // @ts-ignore: decorator
 @inline
 export function streamPosition(): i32 {
@@ -47,7 +47,7 @@ export function streamInit(seed: usize): void {
   position = 0;
 }
 
-/** Moves on to the next buffer: `position` is at or beyond the last start of this one. */
+/** Advances to the next buffer: `position` is at or beyond the last start of this one. */
 function nextBlock(): void {
   for (let o: usize = 0; o < 512; o += 64) {
     const at = STREAM + o;
@@ -62,12 +62,12 @@ function nextBlock(): void {
 }
 
 /**
- * Uses up the stream as far as offset `to`.
+ * Consumes the stream up to offset `to`.
  *
- * Spec:   round-3 reference, prng_get_u64: what remains after position 502 is dropped
+ * Spec:   round-3 reference, prng_get_u64: the bytes left after position 502 are dropped
  * Bounds: to <= 512 + 64
- * Secret: none: `to` tells how many candidates were rejected, which carries nothing of the key
- *         (samplerZ.ts)
+ * Secret: none: `to` reveals only the number of rejected candidates, which is independent of the
+ *         key (samplerZ.ts)
  */
 // @ts-ignore: decorator
 @inline

@@ -1,5 +1,5 @@
 /**
- * Public keys and signatures as bytes: strict decoding, and the exact inverse.
+ * Encodings of public keys and signatures: strict decoding, and the exact inverse.
  *
  *   public key      0x00+logn | n x 14 bits, big-endian
  *   compressed      0x30+logn | salt 40 | n x (sign, low 7 bits, high part in unary: 0..0 1),
@@ -7,7 +7,7 @@
  *   padded          the same, then zero bytes up to exactly 666 or 1280
  *   constant-time   0x50+logn | salt 40 | n x 12 bits, two's complement, big-endian
  *
- * Every accepted byte string is the only one for its content: re-encoding gives it back.
+ * Every accepted byte string is the only one for its content: re-encoding reproduces it.
  */
 import {
   compressedMaxLength,
@@ -26,7 +26,7 @@ import {
 } from '../shared/status';
 import { Q_LANES } from '../shared/zq';
 
-/** Formats, as callers pass them and `decodeSignature` reports them. */
+/** Formats, as passed by callers and reported by `decodeSignature`. */
 export const COMPRESSED: i32 = 0;
 export const PADDED: i32 = 1;
 export const CONSTANT_TIME: i32 = 2;
@@ -39,20 +39,20 @@ const PREFIX: i32 = 1 + SALT_LENGTH;
 const MASKS: usize = memory.data<u8>([
   // bytes of two u64, reversed
   7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8,
-  // 14-bit values 0-3 of 14 bytes: the four bytes around each, most significant last
+  // 14-bit values 0-3 of 14 bytes: the four bytes that contain each, most significant last
   3, 2, 1, 0, 4, 3, 2, 1, 6, 5, 4, 3, 8, 7, 6, 5,
   // values 4-7
   10, 9, 8, 7, 11, 10, 9, 8, 13, 12, 11, 10, 15, 14, 13, 12,
 ], 16);
 /**
- * Left shifts, as factors, that bring each of four consecutive 14-bit values to the top of its four
+ * Left shifts, as factors, that move each of four consecutive 14-bit values to the top of its four
  * bytes.
  */
 const ALIGN: usize = memory.data<i32>([1, 64, 16, 4], 16);
 
 /**
- * Bytes by index; the relaxed instruction is the same for indices below 16 or above 127, and ours
- * are.
+ * Selects bytes by index. The relaxed instruction is exact for indices below 16 or above 127, which
+ * all indices here are.
  */
 // @ts-ignore: decorator
 @inline
@@ -98,7 +98,7 @@ export function decodePublicKey(pk: usize, h: usize, logn: i32): i32 {
  * Shape:  h: u16[n] -> pk: u8[1 + 7n/4]
  * Bounds: h in [0, q)
  * Memory: h, pk
- * Secret: none (h is public); straight-line all the same
+ * Secret: none (h is public); straight-line nonetheless
  */
 export function encodePublicKey(pk: usize, h: usize, logn: i32): void {
   store<u8>(pk, logn);
@@ -118,10 +118,10 @@ export function encodePublicKey(pk: usize, h: usize, logn: i32): void {
 }
 
 /**
- * Decodes a signature's coefficients, whatever its form.
+ * Decodes a signature's coefficients, in any form.
  *
  * Spec:   Falcon, round 3, section 3.11.3 (forms), Algorithm 18 (Decompress)
- * Shape:  sig: u8[sigLen] (up to 15 bytes beyond are read) -> s2, copy: i16[n], the same twice
+ * Shape:  sig: u8[sigLen] (up to 15 bytes beyond are read) -> s2, copy: i16[n], identical
  * Bounds: |s2| <= 2047
  * Memory: sig, s2, copy, WORDS, PAIRS
  * Errors: E_SIG_HEADER, E_SIG_LENGTH, E_SIG_ENCODING; otherwise the form. A compressed signature
@@ -151,16 +151,15 @@ export function decodeSignature(sig: usize, sigLen: i32, s2: usize, copy: usize,
 }
 
 /**
- * Golomb-Rice decoding without a branch on the data: two coefficients from a 64-bit window, the
- * next window prepared while they are cut off; signs and ranges are judged afterwards, eight at a
- * time.
+ * Golomb-Rice decoding without a branch on the data. Extracts two coefficients from a 64-bit window
+ * while preparing the next window; checks signs and ranges afterwards, eight at a time.
  *
  *   window   | s lllllll 0..0 1 | s lllllll 0..0 1 | ...      top bit first
  *              b0        k0 + 1   b1        k1 + 1
  *   PAIRS    k0 b0 k1 b1        bytes; b = sign and low part
  *
- * A run of zeros that exceeds 15, or the input, gives a k that the second loop refuses; until then
- * the position can only be off, never outside: it is compared with the limit before it is used.
+ * A run of zeros that exceeds 15, or the input, produces a k that the second loop rejects. Until
+ * then the position may be wrong but never out of bounds: it is compared with the limit before use.
  *
  * Returns the bytes used, or E_SIG_LENGTH (the input ends too soon), E_SIG_ENCODING.
  */
@@ -180,8 +179,8 @@ function decompress(src: usize, len: i32, s2: usize, copy: usize, logn: i32): i3
   let window = load<u64>(words);
   for (let out = PAIRS, stop = PAIRS + (<usize>2 << logn); out < stop; out += 4) {
     const word = words + ((<usize>position >> 6) << 3);
-    // Bits [position + 64, position + 128); the double shift is a shift by 64 - position % 64, also
-    // for 64.
+    // Bits [position + 64, position + 128); the double shift shifts by 64 - position % 64 and is
+    // also valid for 64.
     const next = (load<u64>(word, 8) << position) | ((load<u64>(word, 16) >> 1) >> (63 ^ position));
     const k0 = clz<u64>(window << 8);
     const b0 = window >>> 56;
@@ -222,7 +221,7 @@ function decompress(src: usize, len: i32, s2: usize, copy: usize, logn: i32): i3
   return last & ((1 << spare) - 1) ? E_SIG_ENCODING : used;
 }
 
-/** Whether a signature claims to be of the constant-time form. */
+/** Returns whether the header is that of the constant-time form. */
 // @ts-ignore: decorator
 @inline
 export function isConstantTime(sig: usize, logn: i32): bool {
@@ -246,10 +245,10 @@ function decodeTwelveBits(src: usize, s2: usize, copy: usize, logn: i32): bool {
 }
 
 /**
- * Writes a signature's header and coefficients; the salt's 40 bytes between them are the caller's.
+ * Writes a signature's header and coefficients; the caller writes the salt's 40 bytes between them.
  *
  * Spec:   Falcon, round 3, section 3.11.3, Algorithm 17 (Compress)
- * Shape:  s2: i16[n] -> sig: u8[room for the form's longest]
+ * Shape:  s2: i16[n] -> sig: u8[maximum length of the form]
  * Bounds: any s2
  * Memory: s2, sig
  * Errors: 0 if it cannot be written: |s2| > 2047, or too long for the form. Otherwise the length.
@@ -269,7 +268,7 @@ export function encodeSignature(sig: usize, s2: usize, format: i32, logn: i32): 
   return PREFIX + room;
 }
 
-/** Bytes written, or 0 if they are more than `room` or a coefficient is out of range. */
+/** Returns the bytes written, or 0 if they exceed `room` or a coefficient is out of range. */
 function compress(dst: usize, room: i32, s2: usize, logn: i32): i32 {
   const end = dst + <usize>room;
   let out = dst;
@@ -299,9 +298,9 @@ function compress(dst: usize, room: i32, s2: usize, logn: i32): i32 {
   return <i32>(out - dst);
 }
 
-/** Three bytes of two coefficients; false if one is beyond 2047. */
+/** Writes three bytes per two coefficients; false if one exceeds 2047. */
 function encodeTwelveBits(dst: usize, s2: usize, logn: i32): bool {
-  let room = 0; // negative as soon as one is beyond
+  let room = 0; // negative once any coefficient is out of range
   for (const stop = s2 + (<usize>2 << logn); s2 < stop; s2 += 4, dst += 3) {
     const a = <i32>load<i16>(s2);
     const b = <i32>load<i16>(s2, 2);

@@ -1,6 +1,6 @@
 /**
- * Key pairs of the FN-DSA draft profile: f and g from another stream, the same tests and the same
- * equation. The secret key's small values are packed with the lowest bit first:
+ * Key pairs of the FN-DSA draft profile: f and g come from a different stream; the tests and the
+ * equation are the same. The secret key's small values are packed with the lowest bit first:
  *
  *   | 0x50 + logn | f: n x b bits | g: n x b bits | F: n bytes |    b = 6 (n = 512), 5 (n = 1024)
  */
@@ -25,8 +25,8 @@ const DRAFT_KEYGEN_SEED: i32 = 32;
 const GRAM_SCHMIDT_BOUND: f64 = 72107278641426.0 / 4294967296.0;
 
 /**
- * One coefficient from 16 bits: the lowest is the sign, the others are compared with the whole
- * table.
+ * Draws one coefficient from 16 bits: the lowest is the sign, the others are compared with the
+ * entire table.
  *
  * Spec:   rust-fn-dsa 0.4.0 (docs/references.md), sample_f
  * Memory: SHAKE, STREAM
@@ -45,7 +45,10 @@ function drawCoefficient(logn: i32): i32 {
   return (magnitude ^ sign) - sign;
 }
 
-/** f or g with an odd sum: the last coefficient is drawn until it is. False after MAX_REDRAWS. */
+/**
+ * Samples f or g with an odd sum: redraws the last coefficient until the sum is odd. False after
+ * MAX_REDRAWS.
+ */
 function sampleDraft(f: usize, logn: i32): bool {
   const n = 1 << logn;
   const last = f + n - 1;
@@ -61,15 +64,16 @@ function sampleDraft(f: usize, logn: i32): bool {
 }
 
 /**
- * A key pair from a seed.
+ * Generates a key pair from a seed.
  *
- * The crate's solver works in fixed point and gives up on some pairs (f, g) that ours solves. There
- * its key is a later one of the same stream: `skip` solved pairs are passed over.
+ * The crate's solver uses fixed-point arithmetic and fails on some pairs (f, g) that this one
+ * solves. In that case the crate's key comes later in the same stream: `skip` is the number of
+ * solved pairs to pass over.
  *
  * Spec:   rust-fn-dsa 0.4.0 (docs/references.md), keygen_from_seed: f is tested for invertibility
  *         before g is drawn, and the bound of the Gram-Schmidt norm is stricter
- * Shape:  SEED: u8[32]; skip: 0, or more in tests -> PK (round-3 encoding), SK
- *         (draft encoding, without the key's hash)
+ * Shape:  SEED: u8[32]; skip: 0, or more in tests -> PK (round-3 encoding), SK (draft encoding,
+ *         without the key's hash)
  * Memory: PK, SK, SHAKE and the scratch of keygenLayout.ts, which is cleared
  * Secret: all but PK
  * Errors: E_INTERNAL only for a fault, PK and SK zeroed
@@ -103,7 +107,7 @@ export function keygenDraft(logn: i32, skip: i32): i32 {
 }
 
 /**
- * Packs the values of f and g in SK the other way round: eight of them, in b bytes, at a time.
+ * Converts the packing of f and g in SK to the other encoding, eight values (b bytes) at a time.
  *
  *   draft     bit 0 of byte 0 is the lowest of the first value
  *   round 3   bit 7 of byte 0 is the highest of the first value

@@ -2,12 +2,12 @@
  * samplerZ of the FN-DSA draft profile: the same distribution from another stream, one sample at a
  * time.
  *
- * The stream is SHAKE256 of a seed. A candidate takes 10 bytes, a little-endian number:
+ * The stream is SHAKE256 of a seed. A candidate uses 10 bytes, a little-endian number,
  *
  *   | bit 0: b | bits 1..79: base sample z0 |
  *
- * and bytes for the comparison with exp(-x), until one differs. What timing shows is the same as in
- * samplerZ.ts: how many candidates are refused, and how many bytes are compared.
+ * followed by the bytes compared with exp(-x), until one differs. Timing reveals the same as in
+ * samplerZ.ts: the number of rejected candidates, and the number of compared bytes.
  */
 import { upperHalf } from '../shared/lanes';
 import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
@@ -59,25 +59,25 @@ export function draftBytes(out: usize, len: i32): void {
   shakeSqueeze(STREAM, out, len);
 }
 
-/** Whether some sample since `draftStart` met the limit. */
+/** Returns whether any sample since `draftStart` reached the limit. */
 export function draftFailed(): bool {
   return gaveUp || samplerFailed();
 }
 
-/** Clears the stream, and goes back to that of samplerZ.ts. */
+/** Clears the stream, and switches back to that of samplerZ.ts. */
 export function draftWipe(): void {
   memory.fill(STREAM, 0, 256 + 64);
   isDraft = false;
 }
 
 /**
- * Two samples, from the stream that was started last; as `samplePair`.
+ * Draws two samples from the stream that was started last; same contract as `samplePair`.
  *
  * Spec:   Falcon round 3, algorithm 15 (SamplerZ), for mu[0], then for mu[1]
  * Shape:  mu: f64x2; inverseSigma = 1/sigma'; ccsScale = 256 sigmaMin -> f64x2 of integers
  * Bounds: sigmaMin <= sigma' <= 1.8205, |mu| < 2^31
  * Memory: STREAM here, or that of chachaPrng.ts
- * Secret: all but which stream
+ * Secret: all but the choice of stream
  * Errors: see `draftFailed`
  */
 export function drawPair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
@@ -93,7 +93,7 @@ export function drawPair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
   return f64x2.add(whole, f64x2.convert_low_i32x4_s(z));
 }
 
-/** How many entries of the table exceed the 79-bit number (high, low); all are compared. */
+/** The number of table entries that exceed the 79-bit number (high, low); all are compared. */
 function baseSample(low: u64, high: u64): i32 {
   let count = 0;
   for (let i: usize = 0; i < <usize>ENTRIES << 3; i += 8) {
@@ -104,7 +104,7 @@ function baseSample(low: u64, high: u64): i32 {
   return count;
 }
 
-/** One sample; the arguments in lane 0. */
+/** Draws one sample; the arguments are in lane 0. */
 function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
   for (let left = 3 * MAX_ROUNDS; left > 0; left--) {
     draftBytes(BYTES, 10);
@@ -120,7 +120,7 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
     const value = f64x2.extract_lane(scaledExp(x, s, ccs), 0) * 36028797018963968.0;
     const halved = <i32>f64x2.extract_lane(s, 0);
     const shift = (halved | ((63 - halved) >> 31)) & 63; // at most 63
-    // Of a damaged key, no number: nothing is accepted then. An honest value is above 2^60.
+    // A damaged key may yield a NaN, and then nothing is accepted. A valid value is above 2^60.
     const isNumber = -<u64>i32(value > 0);
     if (berExp(((((<u64>(<i64>value)) << 1) - 1) >> <u64>shift) & isNumber)) return z;
   }
@@ -129,11 +129,11 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
 }
 
 /**
- * Whether the next bytes of the stream are below those of `bits`, the highest first; as many are
- * read as are needed.
+ * Returns whether the next bytes of the stream are below those of `bits`, the highest first; reads
+ * only as many as needed.
  *
  * Spec:   Falcon round 3, algorithm 14 (BerExp), steps 5 to 10
- * Secret: all; how many bytes are compared tells nothing, the stream's being uniform
+ * Secret: all; the number of compared bytes reveals nothing, because the stream is uniform
  */
 function berExp(bits: u64): bool {
   let w = 0;

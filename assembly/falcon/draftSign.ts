@@ -1,6 +1,4 @@
-/**
- * Signing of the FN-DSA draft profile: a new salt, and a new point, for every attempt.
- */
+/** Signing of the FN-DSA draft profile: each attempt uses a new salt and a new point. */
 import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { E_SIG_NORM, OK } from '../shared/status';
 import { encodeSignature, PADDED } from './codec';
@@ -14,7 +12,10 @@ import { smallBits } from './secretKey';
 import { expandSecretKey, refuse, samplePreimage } from './sign';
 import { verifyPoint } from './verify';
 
-/** An honest signer fails about once in 2450 (n = 512) or 820 (n = 1024); 27 times in 2^256. */
+/**
+ * An attempt fails about once in 2450 (n = 512) or 820 (n = 1024); 27 times in a row with
+ * probability 2^-256.
+ */
 const MAX_ATTEMPTS: i32 = 27;
 const MU_LENGTH: i32 = 64;
 const SEED_LENGTH: i32 = 40;
@@ -22,7 +23,7 @@ const SEED_LENGTH: i32 = 40;
 /**
  * Signs a message representative.
  *
- *   H     = SHAKE256(f || g as they are encoded), 40 bytes
+ *   H     = SHAKE256(encoded f || encoded g), 40 bytes
  *   seed' = SHAKE256(H || mu || seed), 40 bytes
  *   stream of attempt i = SHAKE256(seed' || i): salt (40 bytes), then the sampler's
  *

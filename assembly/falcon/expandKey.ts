@@ -1,20 +1,20 @@
 /**
- * Expanding a secret key: what signing needs of it, computed once. All divisions and square roots
- * of signing are here.
+ * Expansion of a secret key: values needed for signing, computed once. All divisions and square
+ * roots of signing are here.
  *
  *   EXPANDED, in f64[n] = 8n bytes; b01 = FFT(-f), b11 = FFT(-F)
  *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes | sponges: 768 bytes |
  *
- * The sponges are those of reproducible.ts, which alone reads and writes them; only an expanded key
- * that leaves the module has them all.
+ * Only reproducible.ts reads and writes the sponges. An expanded key has all of them only when it
+ * leaves the module.
  *
- * The other half of the basis, b00 = FFT(g) and b10 = FFT(G), is not kept: the signer gets s1 from
- * h.
+ * The other half of the basis, b00 = FFT(g) and b10 = FFT(G), is not kept: the signer computes s1
+ * from h.
  *
  *   tree of degree n > 2:  | l10: f64[n] | left tree, of d00, degree n/2 | right tree, of d11 |
  *   tree of degree 2:      | l10: re, im | 1/sigma' left | 1/sigma' right |
  *
- * The values are those of the reference's `sign_dyn`, bit for bit, which agree with its
+ * The values are bit-identical to those of the reference's `sign_dyn`, which agree with its
  * `expand_privkey`.
  */
 import { SHAKE_STATE } from '../shared/keccak';
@@ -46,7 +46,7 @@ export const EXPANDED: usize = memory.data(111360, 64);
  *   signing     | t0 | t1 | halves, level by level: 2 f64[n] |
  */
 export const SIGN_TMP: usize = memory.data(65536, 64);
-/** Smallest and largest 1/sigma' so far, two lanes each. */
+/** Minimum and maximum 1/sigma' so far, two lanes each. */
 const LEAF_RANGE: usize = memory.data(32, 16);
 
 /** Bytes of the expanded key that are f64. */
@@ -65,28 +65,28 @@ export function expandedLength(logn: i32): i32 {
   return <i32>(expandedSponges(logn) - EXPANDED) + 3 * SHAKE_STATE;
 }
 
-/** Where the basis' column b01 is; b11 follows it. */
+/** Address of the basis column b01; b11 follows it. */
 // @ts-ignore: decorator
 @inline
 export function expandedBasis(): usize {
   return EXPANDED;
 }
 
-/** Where the tree is. */
+/** Address of the tree. */
 // @ts-ignore: decorator
 @inline
 export function expandedTree(logn: i32): usize {
   return EXPANDED + (<usize>16 << logn);
 }
 
-/** Where the prepared public key is. */
+/** Address of the prepared public key. */
 // @ts-ignore: decorator
 @inline
 export function expandedPrepared(logn: i32): usize {
   return EXPANDED + treeEnd(logn);
 }
 
-/** Where the sponges are. */
+/** Address of the sponges. */
 // @ts-ignore: decorator
 @inline
 export function expandedSponges(logn: i32): usize {
@@ -101,8 +101,8 @@ export function treeBytes(logn: i32): usize {
 }
 
 /**
- * SK -> EXPANDED. Refuses what is no secret key: wrong syntax, f without inverse mod q, |G| > 127,
- * f G - g F other than q, a deviation outside the sampler's range.
+ * Expands SK into EXPANDED. Rejects invalid secret keys: wrong syntax, f without inverse mod q,
+ * |G| > 127, f G - g F other than q, a deviation outside the sampler's range.
  *
  * Spec:   Falcon round 3, section 3.11.5 (encoding), algorithms 8 (ffLDL) and 9 (normalisation); G
  *         and h = g / f mod q
@@ -122,13 +122,13 @@ export function makeExpanded(logn: i32): i32 {
 }
 
 /**
- * G = g F / f mod q, and h = g / f mod q, prepared.
+ * Computes G = g F / f mod q, and h = g / f mod q, prepared.
  *
  * Spec:   Falcon round 3, sections 3.8.2 and 3.11.5
- * Shape:  small: f, g, F, i8[n] each -> G: i8[n] behind them; prepared h in EXPANDED
+ * Shape:  small: f, g, F, i8[n] each -> G: i8[n] after them; prepared h in EXPANDED
  * Memory: small and 4n bytes beyond G
  * Secret: f, g, F, G
- * Errors: E_SK_INVALID if f has no inverse, or |G| > 127 somewhere
+ * Errors: E_SK_INVALID if f has no inverse, or any |G| > 127
  */
 function completeKey(logn: i32, small: usize): i32 {
   const n: usize = <usize>1 << logn;
@@ -146,7 +146,7 @@ function fftOfSmall(out: usize, a: usize, logn: i32): void {
 }
 
 /**
- * Basis, Gram matrix and tree, from f, g, F, G.
+ * Builds basis, Gram matrix and tree from f, g, F, G.
  *
  * Spec:   Falcon round 3, algorithm 4, steps 3 to 9
  * Shape:  small: i8[n] x 4 -> EXPANDED, all but the prepared key
@@ -189,11 +189,12 @@ function buildTree(logn: i32, small: usize): i32 {
 }
 
 /**
- * The Gram matrix of [[b00, b01], [b10, b11]]; f and F, which come plain, are negated here.
+ * Computes the Gram matrix of [[b00, b01], [b10, b11]]; negates f and F, which are passed with
+ * their original signs.
  *
- * Returns the largest |f G - g F - q| among the roots: were that polynomial not zero, some root
- * would give at least 1, since the mean of the squares is the sum of its squared integer
- * coefficients. (Computed to about 1e-8.)
+ * Returns the maximum |f G - g F - q| over the roots. If that polynomial were not zero, the maximum
+ * would be at least 1, since the mean of the squares is the sum of its squared integer
+ * coefficients. (Accurate to about 1e-8.)
  *
  * Shape:  f, F: f64[n] -> -f, -F; g (at g00), G (at g11): f64[n] -> g00, g01, g11: f64[n],
  *         transforms
@@ -243,7 +244,7 @@ function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn
 }
 
 /**
- * One node: G = L D L*, then d00 and d11 split into the children's matrices.
+ * Computes one node: G = L D L*, then splits d00 and d11 into the children's matrices.
  *
  * Spec:   Falcon round 3, algorithms 8 (LDL) and 9 (ffLDL), steps 4 to 7
  * Shape:  g00, g01, g11: f64[n] -> l10: f64[n]; children: f64[2n], left then right, each g00 || g01
@@ -312,8 +313,8 @@ function ldlTree(tree: usize, matrix: usize, logn: i32, tmp: usize, inverse: f64
 }
 
 /**
- * The tree of degree 4 with its two children and four leaves; the children are worked on side by
- * side, left in lane 0.
+ * The tree of degree 4 with its two children and four leaves; the children are processed in
+ * parallel, left in lane 0.
  *
  *   tree   | l10: re re im im | left: re, im, leaf, leaf | right: re, im, leaf, leaf |
  */

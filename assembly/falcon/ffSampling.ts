@@ -1,11 +1,11 @@
 /**
- * ffSampling: a lattice point close to a target, by randomised rounding along the tree, degree
- * after degree.
+ * ffSampling: samples a lattice point close to a target by randomised rounding along the tree, one
+ * degree after the other.
  *
- * Order of operations: the reference's `sign_dyn`, also at degrees 4 and 2, where its expanded-key
- * code takes a shorter way that rounds differently (one signature in some 40,000 comes out
- * otherwise). Raw and expanded keys both come through here, so they give the same signature, and
- * that of the reference.
+ * The order of operations is that of the reference's `sign_dyn`, also at degrees 4 and 2, where its
+ * expanded-key code has a shortcut that rounds differently (about one signature in 40,000 differs).
+ * Raw and expanded keys both use this code, so they produce the same signature, and that of the
+ * reference.
  */
 import { highHalves, lowHalves, swapHalves } from '../shared/lanes';
 import { treeBytes } from './expandKey';
@@ -21,11 +21,11 @@ const NEGATE: usize = memory.data<f64>([-0.0, 0.0, 0.0, -0.0], 16);
  * Replaces the target (t0, t1) by integers (z0, z1) sampled around it.
  *
  * Spec:   Falcon round 3, algorithm 11 (ffSampling)
- * Shape:  t0, t1: f64[n], transforms, in and out; tree: as expandKey.ts draws it; ccsScale = 256
+ * Shape:  t0, t1: f64[n], transforms, in and out; tree: layout of expandKey.ts; ccsScale = 256
  *         sigmaMin
  * Bounds: n >= 4
  * Memory: tmp: f64[2n]
- * Secret: all; timing as samplerZ.ts states
+ * Secret: all; timing as described in samplerZ.ts
  */
 export function ffSampling(
   t0: usize,
@@ -50,8 +50,8 @@ export function ffSampling(
 }
 
 /**
- * Between the two halves, in one pass: z1 = merge(halves) into t1, and split(t0 + (t1 - z1) l10)
- * into halves.
+ * The step between the two halves, in one pass: z1 = merge(halves) into t1, and split(t0 + (t1 -
+ * z1) l10) into halves.
  *
  * Spec:   Falcon round 3, algorithm 11, steps 9 to 11
  * Shape:  t0, t1, l10: f64[n]; halves: f64[n], in and out
@@ -119,7 +119,7 @@ function complexProduct(a: v128, b: v128): v128 {
   return f64x2.add(re, v128.xor(im, v128.load(NEGATE)));
 }
 
-/** (a + I b) exp(I pi/4): both parts are multiplied by the one constant. */
+/** (a + I b) exp(I pi/4): both parts are multiplied by the same constant. */
 // @ts-ignore: decorator
 @inline
 function turn(c: v128, root: v128): v128 {
@@ -136,8 +136,8 @@ function turnBackHalf(c: v128, root: v128, half: v128): v128 {
 }
 
 /**
- * Degree 4 and, within it, degree 2 twice: four pairs of samples, the right tree's first. Here a
- * vector is a complex number.
+ * Samples degree 4 and, within it, degree 2 twice: four pairs of samples, the right tree's first.
+ * Here a vector is a complex number.
  *
  *   t0, t1   | re re | im im |
  */

@@ -2,23 +2,23 @@
  * The FFT of real polynomials modulo X^n + 1.
  *
  * A transform holds the values at half of the roots of X^n + 1 (the others are their conjugates),
- * parts apart:
+ * with real and imaginary parts separate:
  *
  *   f64[n]   | Re f(w_0) Re f(w_1) ..  n/2 | Im f(w_0) Im f(w_1) ..  n/2 |
  *
  *   w_2u = exp(I pi bitrev(n/2 + u) / n), w_2u+1 = -w_2u       (bitrev over log2 n bits)
  *
- * Levels are taken two at a time (radix 4). That fuses loads and stores only: each value passes
- * through the same operations in the same order as level by level, so it comes out with the same
- * bits (fft.test.ts compares).
+ * Levels are processed two at a time (radix 4). This only fuses loads and stores: each value passes
+ * through the same operations in the same order as level by level, so the results are bit-identical
+ * (checked by fft.test.ts).
  */
 import { highHalves, lowHalves } from '../shared/lanes';
 import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
 
 /**
- * One level of half-block `half` (complex values), where the whole transform is one block of
- * 2 * half.
+ * One level on half-blocks of `half` complex values, where the whole transform is one block of 2 *
+ * half.
  */
 function fftTopLevel(a: usize, half: usize): void {
   const im = half << 4; // bytes from a real part to its imaginary part
@@ -102,8 +102,8 @@ function fftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize): void 
 }
 
 /**
- * The last two levels, blocks of four complex values: partners of the last level share a vector, so
- * lanes are re-sorted.
+ * The last two levels, on blocks of four complex values. Partners of the last level share a vector,
+ * so lanes are rearranged.
  */
 function fftLastTwoLevels(a: usize, blocks: usize, im: usize): void {
   let root = blocks << 3;
@@ -305,7 +305,7 @@ function ifftTopLevel(a: usize, half: usize, scale: f64): void {
  * Inverse FFT, in place.
  *
  * Spec:   Falcon round 3, section 3.7; order of operations of the round-3 reference. The factor 2/n
- *         is a power of two and is multiplied in one level earlier, which changes no bit
+ *         is a power of two and is applied one level earlier, which changes no bit
  * Shape:  a: f64[n], transform -> coefficients
  * Bounds: 2 <= n <= 1024
  * Memory: none beyond a

@@ -1,8 +1,9 @@
 /**
- * Split and merge: one transform as two of half the degree, and back. Representation as in fft.ts.
+ * Split and merge: converts one transform to two of half the degree, and back. Representation as in
+ * fft.ts.
  *
- * Halving comes before the product with the root, not after it as in the reference: a power of two,
- * so no bit differs.
+ * Halving precedes the product with the root, unlike in the reference: it is a power of two, so no
+ * bit differs.
  */
 import { highHalves, lowHalves } from '../shared/lanes';
 import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';

@@ -1,12 +1,13 @@
 /**
- * The binary64 contract of signing, and the constants it uses.
+ * The binary64 contract of signing, and its constants.
  *
  * Every sum, product, quotient and root here is one IEEE-754 binary64 operation, rounded to
- * nearest, ties to even: what WebAssembly prescribes for f64 and f64x2. The *order* of operations
- * is part of the algorithm, since a signature depends on the last bit: all code of this room keeps
- * the order of the round-3 reference (20211101, `sign_dyn`). So there is no fused multiply-add, no
- * reassociation, and no shortcut but these, which never change a result: operands of one addition
- * or multiplication swapped, a negation moved, a power of two moved (no subnormal ever occurs).
+ * nearest, ties to even, as WebAssembly prescribes for f64 and f64x2. The *order* of operations is
+ * part of the algorithm, since a signature depends on the last bit: all code in this folder keeps
+ * the order of the round-3 reference (20211101, `sign_dyn`). Fused multiply-add and reassociation
+ * are forbidden. Only the following changes are allowed, because they never change a result:
+ * swapping the operands of one addition or multiplication, moving a negation, moving a power of two
+ * (no subnormal ever occurs).
  */
 
 /** 1 / 12289. */
@@ -15,9 +16,9 @@ export const INVERSE_Q: f64 = 1.0 / 12289.0;
 export const LN_2: f64 = 0.69314718055994530941723212146;
 /** 1 / ln 2. */
 export const INVERSE_LN_2: f64 = 1.442695040888963407359924681;
-/** 1 / (2 * 1.8205^2), 1.8205 being the deviation of the base sampler. */
+/** 1 / (2 * 1.8205^2), where 1.8205 is the deviation of the base sampler. */
 export const INVERSE_2_SIGMA0_SQ: f64 = 0.150865048875372721532312163019;
-/** Largest deviation that the base sampler can serve. */
+/** Maximum deviation supported by the base sampler. */
 export const SIGMA_MAX: f64 = 1.8205;
 
 /** 1 / sigma of the parameter set. */
@@ -29,7 +30,7 @@ export function inverseSigma(logn: i32): f64 {
     : 0.0059386453095331159950250124336477482;
 }
 
-/** Smallest deviation of samplerZ in the parameter set. */
+/** Minimum deviation of samplerZ in the parameter set. */
 // @ts-ignore: decorator
 @inline
 export function sigmaMin(logn: i32): f64 {

@@ -1,8 +1,8 @@
 /**
- * Coefficients of f and g: the round-3 reference's Gaussian for n = 1024 (sigma = 1.17
- * sqrt(q / 2048)), two of them added for n = 512, from one stream of SHAKE256.
+ * Coefficients of f and g: the round-3 reference's Gaussian for n = 1024 (sigma = 1.17 sqrt(q /
+ * 2048)), two of them added for n = 512, from one stream of SHAKE256.
  *
- * One draw takes 16 bytes, two little-endian words:
+ * One draw uses 16 bytes, two little-endian words:
  *
  *   | sign (top bit), 63 bits: zero if below P(0) | top bit ignored, 63 bits: magnitude |
  *
@@ -19,10 +19,10 @@ const BYTES: i32 = 1088;
 const DRAWS: i32 = 68;
 const VALUES: usize = STREAM + 1088;
 
-/** Values of the buffer that are used up. */
+/** Number of consumed values of the buffer. */
 let used: i32 = DRAWS;
 
-/** Forgets what is left of an earlier stream. */
+/** Discards the rest of an earlier stream. */
 export function gaussianInit(): void {
   used = DRAWS;
 }
@@ -38,7 +38,7 @@ function storeTwo(out: usize, first: v128, magnitude: v128, zeroBelow: v128, pos
   store<i8>(out, <i8>i64x2.extract_lane(value, 1), 1);
 }
 
-/** The next 68 draws. */
+/** Makes the next 68 draws. */
 function drawMore(): void {
   shakeSqueeze(SHAKE, STREAM, BYTES);
   const positive = i64x2.splat(0x7fffffffffffffff);
@@ -51,7 +51,7 @@ function drawMore(): void {
     const d = v128.load(at, 48);
     const ab = v128.and(highHalves(a, b), positive);
     const cd = v128.and(highHalves(c, d), positive);
-    // 1 + how many words exceed the second number: the whole table is read
+    // 1 + the number of words that exceed the second number: the whole table is read
     let abMagnitude = i64x2.splat(1);
     let cdMagnitude = abMagnitude;
     for (let k = GAUSS + 8; k < GAUSS + (<usize>GAUSS_WORDS << 3); k += 8) {
@@ -65,17 +65,19 @@ function drawMore(): void {
   used = 0;
 }
 
-/** One coefficient by itself. */
+/** Draws a single coefficient. */
 function nextCoefficient(logn: i32): i32 {
   if (used == DRAWS) drawMore();
   let x = <i32>load<i8>(VALUES + used);
-  // draws are used in pairs or one by one, and their number is even
+  // draws are used in pairs or singly, and their number is even
   if (logn == 9) x += <i32>load<i8>(VALUES + used, 1);
   used += 11 - logn;
   return x;
 }
 
-/** The next n coefficients, as many at a time as there are; up to 15 bytes beyond are written. */
+/**
+ * Draws the next n coefficients, as many at a time as are available; writes up to 15 bytes beyond.
+ */
 function nextPolynomial(f: usize, logn: i32): void {
   for (const end = f + (<usize>1 << logn); f < end; ) {
     if (used == DRAWS) drawMore();
@@ -105,7 +107,7 @@ export function parityOf(a: usize, n: i32): i32 {
 }
 
 /**
- * A sum stays even as often with a probability of 2^-256: then the source of randomness is broken.
+ * The sum stays even this often with probability 2^-256: the source of randomness is then broken.
  */
 export const MAX_REDRAWS: i32 = 256;
 
@@ -117,8 +119,8 @@ export const MAX_REDRAWS: i32 = 256;
  * Shape:  SHAKE (flipped) -> f: i8[n]
  * Bounds: |f| <= 26, or 52 for n = 512 (so the reference's check against 127 can never fail)
  * Memory: f and 15 bytes beyond, SHAKE, STREAM
- * Secret: f; how often the last coefficient is drawn tells nothing about those kept but their
- *         parity
+ * Secret: f; the number of redraws of the last coefficient reveals nothing about the kept
+ *         coefficients but their parity
  * Errors: false after MAX_REDRAWS
  */
 export function sampleSmall(f: usize, logn: i32): bool {

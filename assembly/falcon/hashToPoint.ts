@@ -1,12 +1,12 @@
 /**
  * Hash to point: SHAKE256(salt || message) -> n coefficients mod q, by rejection of 16-bit words.
  *
- * A point stays in a representation of its own until it is used: the accepted words as they come,
- * less 2^15, so that a 16-bit lane can hold them. Names of such points end in `Raw`:
+ * Until it is used, a point keeps a raw representation: the accepted words in order, minus 2^15, so
+ * that they fit a 16-bit lane. Names of such points end in `Raw`:
  *
  *   w in [0, 61445), cRaw = w - 2^15 in [-32768, 28677),   c = cRaw + 2^15 = cRaw + 8190 (mod q)
  *
- * A point's buffer has POINT_SIZE bytes: rejection writes whole vectors and may go past n by one
+ * A point's buffer has POINT_SIZE bytes: rejection writes whole vectors and may exceed n by one
  * block.
  */
 import { highHalves, lowHalves } from '../shared/lanes';
@@ -29,7 +29,7 @@ const BIG_ENDIAN: usize = memory.data<u8>([
 ], 16);
 
 /**
- * Starts the streamed hash of a message too long for IN; the salt is its first piece.
+ * Starts the streamed hash of a message that does not fit IN; the salt is its first piece.
  *
  * Memory: SHAKE
  */
@@ -47,7 +47,7 @@ export function hashUpdate(ptr: usize, len: i32): void {
 }
 
 /**
- * Ends the streamed hash: its first `len` bytes of output.
+ * Finishes the streamed hash and writes its first `len` bytes of output.
  *
  * Spec:   FIPS 202, SHAKE256
  * Shape:  SHAKE, everything absorbed -> out: u8[len]
@@ -59,7 +59,7 @@ export function hashSqueeze(out: usize, len: i32): void {
 }
 
 /**
- * SHAKE, ready to squeeze the point of a salt and a message.
+ * Prepares SHAKE to squeeze the point of a salt and a message.
  *
  * Spec:   Falcon, round 3, Algorithm 3, line 2
  * Shape:  salt: u8[40]; message in IN[0..messageLen), or absorbed before, salt first, when
@@ -71,7 +71,7 @@ export function hashMessage(salt: usize, messageLen: i32): void {
   shakeFlip(SHAKE);
 }
 
-/** The same before its end: salt and message are absorbed, nothing is padded. */
+/** Like `hashMessage`, without padding: salt and message are absorbed. */
 export function absorbMessage(salt: usize, messageLen: i32): void {
   if (messageLen < 0) return;
   shakeInit(SHAKE);
@@ -93,14 +93,16 @@ export function areKept(words: v128): v128 {
   return i16x8.lt_s(words, v128.load(CONSTANTS, 16));
 }
 
-/** Appends those of eight big-endian words that are below 61445, less 2^15; returns the new end. */
+/**
+ * Appends those of eight big-endian words that are below 61445, minus 2^15; returns the new end.
+ */
 // @ts-ignore: decorator
 @inline
 export function appendWords(bytes: v128, out: usize): usize {
   return appendRaw(rawWords(bytes), out);
 }
 
-/** The same for words that are less 2^15 already. */
+/** Like `appendWords`, for words from which 2^15 has been subtracted. */
 // @ts-ignore: decorator
 @inline
 export function appendRaw(words: v128, out: usize): usize {
@@ -109,7 +111,7 @@ export function appendRaw(words: v128, out: usize): usize {
   return out + (<usize>popcnt(keep) << 1);
 }
 
-/** The last 8 of a block's 136 bytes, the other lanes filled with words that are refused. */
+/** The last 8 of a block's 136 bytes, the other lanes filled with words that are rejected. */
 // @ts-ignore: decorator
 @inline
 export function tail(bytes: usize): v128 {
@@ -117,12 +119,12 @@ export function tail(bytes: usize): v128 {
 }
 
 /**
- * Squeezes a point out of a flipped sponge.
+ * Squeezes a point from a flipped sponge.
  *
  * Spec:   Falcon, round 3, Algorithm 3, lines 3-8
  * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n] and slack (POINT_SIZE bytes)
  * Memory: state (left in the middle of its stream), cRaw
- * Secret: not the hash; time and addresses depend on which words are refused
+ * Secret: not the hash; time and addresses depend on which words are rejected
  */
 export function squeezePoint(cRaw: usize, state: usize, logn: i32): void {
   for (const end = cRaw + (<usize>2 << logn); cRaw < end; ) {
@@ -133,8 +135,8 @@ export function squeezePoint(cRaw: usize, state: usize, logn: i32): void {
 }
 
 /**
- * Two points at once. A state that still has input absorbs a block before a permutation, one that
- * has none gives a block of output after it: messages of different lengths need nothing else.
+ * Squeezes two points at once. A state with remaining input absorbs a block before a permutation, a
+ * state without outputs a block after it, so messages may have different lengths.
  *
  *   states   lane 0 of A | lane 0 of B | lane 1 of A | ...     TWO_STATES bytes
  *   input    whole blocks of 136 bytes, padded by `padInput`; blocksA and blocksB of them
@@ -165,7 +167,7 @@ export function squeezeTwoPoints(
     blocksA -= 1;
     blocksB -= 1;
     if (blocksA <= 0 && blocksB <= 0) {
-      // A point that is full stays where it is: it has a block of slack and is overwritten there.
+      // The end of a complete point does not advance: further blocks overwrite its block of slack.
       cRawA = min(cRawA, endA);
       cRawB = min(cRawB, endB);
       for (let at: usize = 0; at < 256; at += 32) {
@@ -201,12 +203,12 @@ function squeezeHalf(state: usize, cRaw: usize): usize {
 }
 
 /**
- * Pads the bytes of salt || message to whole blocks, in place.
+ * Pads the bytes of salt || message to whole blocks, in place; returns the number of blocks.
  *
  * Spec:   FIPS 202, sections 6.2 and 5.1
  * Shape:  input: u8[len] with room for one more block and 7 bytes
  * Memory: input
- * Errors: none; returns the number of blocks
+ * Errors: none
  */
 export function padInput(input: usize, len: i32): i32 {
   const blocks = len / RATE + 1;

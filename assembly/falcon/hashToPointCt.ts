@@ -1,17 +1,17 @@
 /**
- * Hash to point for signatures of the constant-time form: the same point, but what is done does not
- * depend on it.
+ * Hash to point for signatures of the constant-time form: the same point, computed by operations
+ * that do not depend on it.
  *
- * A fixed number of blocks is squeezed. Each word that is kept has to move down by the number of
- * refused words before it: first by the lowest bit of that number, all words at once, then by the
- * next bit, and so on. No two words ever meet, since of two neighbours that are kept the second
- * moves further by exactly what was refused between them.
+ * A fixed number of blocks is squeezed. Each accepted word must move down by the number of rejected
+ * words before it: first by the lowest bit of that number, all words at once, then by the next bit,
+ * and so on. Words never collide, since of two adjacent accepted words the second moves further by
+ * exactly the number of rejected words between them.
  *
- *   n       blocks   words   refused ones that fit   their mean and deviation
+ *   n       blocks   words   rejected words allowed  their mean and deviation
  *   512     11       748     236                     47, 6.6
  *   1024    20       1360    336                     85, 8.9
  *
- * More are refused with a probability below 2^-256 (the reference squeezes 717 and 1311 words for
+ * More are rejected with a probability below 2^-256 (the reference squeezes 717 and 1311 words for
  * that).
  */
 import { keccakF } from '../shared/keccakF.gen';
@@ -19,9 +19,9 @@ import { RATE } from '../shared/keccak';
 import { CONSTANT_TIME } from './codec';
 import { areKept, rawWords, squeezePoint } from './hashToPoint';
 
-/** The words, i16[1360], and what the last step reads beyond. */
+/** The words, i16[1360], and the bytes beyond that the last step reads. */
 export const WORDS: usize = memory.data(2720 + 528, 16);
-/** How far each one has yet to move, u16[1360], and zeros. */
+/** The remaining distance of each word, u16[1360], and zeros. */
 const MOVES: usize = memory.data(2720 + 528, 16);
 
 /** The point of a signature of the given form. */
@@ -31,10 +31,10 @@ export function squeezePointFor(format: i32, cRaw: usize, state: usize, logn: i3
 }
 
 /**
- * Squeezes a point out of a flipped sponge.
+ * Squeezes a point from a flipped sponge.
  *
- * Spec:   Falcon, round 3, Algorithm 3, lines 3-8; hash_to_point_ct of the reference, by another
- *         network
+ * Spec:   Falcon, round 3, Algorithm 3, lines 3-8; hash_to_point_ct of the reference, by a
+ *         different network
  * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n], as squeezePoint writes them
  * Memory: state, cRaw, WORDS and MOVES (cleared)
  * Secret: all
@@ -52,15 +52,15 @@ function squeezePointCt(cRaw: usize, state: usize, logn: i32): void {
 }
 
 /**
- * The first n words below 61445 of those in WORDS.
+ * Selects the first n of the words in WORDS that are below 61445.
  *
  * Shape:  WORDS: big-endian u16[bytes / 2] -> cRaw: i16[n]
- * Bounds: at most n / 2 - 1 words are refused, at most n / 2 are left over
+ * Bounds: at most n / 2 - 1 words are rejected, at most n / 2 are left over
  * Memory: WORDS, MOVES, cRaw
  * Secret: all
  */
 export function keepWords(cRaw: usize, bytes: usize, logn: i32): void {
-  // half a vector is left for n = 512: words that are refused
+  // half a vector is left for n = 512: words that are rejected
   store<u64>(WORDS + bytes, -1);
   countRefused(bytes);
   for (let step = 1; step <= 1 << (logn - 2); step <<= 1) moveDown(bytes, step);
@@ -68,8 +68,8 @@ export function keepWords(cRaw: usize, bytes: usize, logn: i32): void {
 }
 
 /**
- * WORDS from bytes to words less 2^15; MOVES: how many before it are refused, 0 for those that are
- * refused themselves.
+ * Converts WORDS from bytes to words minus 2^15. Sets MOVES to the number of rejected words before
+ * each word, 0 for rejected words.
  */
 function countRefused(bytes: usize): void {
   const zero = i16x8.splat(0);
@@ -88,7 +88,7 @@ function countRefused(bytes: usize): void {
   }
 }
 
-/** Moves every word down by `step`, a power of two, whose MOVES has that bit. */
+/** Moves down by `step`, a power of two, every word whose MOVES has that bit. */
 function moveDown(bytes: usize, step: i32): void {
   const bit = i16x8.splat(<i16>step);
   const ahead = <usize>step << 1;

@@ -1,4 +1,7 @@
-/** Key pairs: `keygen` from a seed, `publicKey` from a secret key. */
+/**
+ * Key pairs: `keygen` generates one from a seed, `publicKey` derives the public key of a secret
+ * key.
+ */
 import { shakeAbsorb, shakeFlip, shakeInit } from '../shared/keccak';
 import { E_INTERNAL, OK } from '../shared/status';
 import { encodePublicKey } from './codec';
@@ -17,12 +20,12 @@ import {
 } from './secretKey';
 
 /**
- * Of the candidates for f, g one in 10 becomes a key for n = 512, one in 18 for n = 1024. As many
- * in a row that do not have a probability below 2^-340: then the source of randomness is broken.
+ * One candidate (f, g) in 10 becomes a key for n = 512, one in 18 for n = 1024. This many failures
+ * in a row have a probability below 2^-340: the source of randomness is then broken.
  */
 export const MAX_CANDIDATES: i32 = 4096;
 
-/** Whether f, g make a key: -> F, G, PK. */
+/** Returns whether f, g make a key, and if so writes F, G, PK. */
 export function completes(logn: i32, f: usize, g: usize, F: usize, G: usize): bool {
   const h = ROW;
   if (judgeSmall(logn, f, g) != FIT || quotientModQ(logn, h, f, g) != OK) return false;
@@ -31,15 +34,15 @@ export function completes(logn: i32, f: usize, g: usize, F: usize, G: usize): bo
 }
 
 /**
- * A key pair from a seed: for every seed the one of the round-3 reference.
+ * Generates a key pair from a seed: the same as the round-3 reference for every seed.
  *
  * Spec:   Falcon round 3, Algorithms 4 and 5; reference version 20211101
  * Shape:  SEED: u8[seedLen] -> PK, SK
  * Bounds: seedLen <= 128
  * Memory: PK, SK, SHAKE and the scratch of keygenLayout.ts, which is cleared
  * Secret: all but PK
- * Errors: none (an unfit candidate is thrown away and the next one drawn); E_INTERNAL only for a
- *         fault, PK and SK zeroed
+ * Errors: none (unsuitable candidates are discarded and redrawn); E_INTERNAL only for a fault, PK
+ *         and SK zeroed
  */
 export function keygen(logn: i32, seedLen: i32): i32 {
   const f = SMALL;
@@ -64,7 +67,7 @@ export function keygen(logn: i32, seedLen: i32): i32 {
 }
 
 /**
- * The public key of a secret key.
+ * Derives the public key of a secret key.
  *
  * Spec:   Falcon round 3, section 3.11.5
  * Shape:  SK -> PK

@@ -32,7 +32,7 @@ export const SEED: usize = memory.data(128, 64);
 /** i16[n], and room for the block that rejection may write beyond. */
 export const POINT_SIZE: i32 = 2048 + 192;
 export const POINT: usize = memory.data(2048 + 192, 64);
-/** A sponge state, see profile.ts. */
+/** A sponge state; see profile.ts. */
 export const COUNTER: usize = memory.data(256, 64);
 export const S2: usize = memory.data(2048, 64);
 export const PRODUCT: usize = memory.data(2048, 64);
@@ -40,9 +40,9 @@ export const PRODUCT: usize = memory.data(2048, 64);
 export const WORDS: usize = memory.data(1424 + 48, 64);
 export const PAIRS: usize = memory.data(2048, 64);
 
-/** Items of one call of verifyBatch. */
+/** Maximum number of items in one call of verifyBatch. */
 export const BATCH_ITEMS: i32 = 32;
-/** Prepared keys that stay in place for the items of a call. */
+/** Number of prepared keys kept for the items of a call. */
 export const BATCH_KEYS: i32 = 32;
 /** i32[6] per item, see verifyBatch.ts. */
 export const BATCH_RECORDS: usize = memory.data(32 * 24, 64);

@@ -1,4 +1,4 @@
-/** The short polynomials of a key: sampling and the reference's tests, in its order. */
+/** The short polynomials of a key: sampling and the reference's tests, in the same order. */
 import { fft, ifft } from './fft';
 import { sampleSmall } from './gaussianF';
 import { FLOATS } from './keygenLayout';
@@ -6,7 +6,7 @@ import { inverseNorms } from './ntruReduce';
 import { smallBits } from './secretKey';
 import { normSqSmall, reaches, smallToDouble } from './smallPoly';
 
-/** What `judgeSmall` answers. */
+/** Results of `judgeSmall`. */
 export const FIT: i32 = 0;
 /** A coefficient does not fit the encoding of secret keys. */
 export const TOO_WIDE: i32 = 1;
@@ -82,12 +82,12 @@ export function ntruGen(logn: i32, f: usize, g: usize): bool {
 }
 
 /**
- * The tests on f and g alone that come before invertibility mod q.
+ * Runs the tests on f and g that precede invertibility mod q.
  *
  * Spec:   Falcon round 3, Algorithm 5, lines 3-8
  * Shape:  f, g: i8[n]
  * Memory: FLOATS
- * Secret: f, g; a refusal is a branch, and throws (f, g) away
+ * Secret: f, g; a rejection is a branch, and discards (f, g)
  * Errors: a cause > 0, see above
  */
 export function judgeSmall(logn: i32, f: usize, g: usize): i32 {

@@ -56,7 +56,7 @@ export function nttPair(a: usize, logm: i32, u: i32): void {
   rnsNtt(a + (<usize>4 << logm), logm, u);
 }
 
-/** The way back; the result is 2^logm times the pair. */
+/** The inverse of `nttPair`; the result is 2^logm times the pair. */
 function inttPairScaled(a: usize, logm: i32, u: i32): void {
   rnsInttScaled(a, logm, u);
   rnsInttScaled(a + (<usize>4 << logm), logm, u);
@@ -110,8 +110,8 @@ function towerStep(logn: i32, depth: i32): void {
   const countNext = pairCount(logm - 1);
   const row = <usize>count << 2;
   const rowNext = <usize>countNext << 2;
-  // rows of WIDE are overwritten from the front: row u of the next depth ends at or before row
-  // u + 1 of this one, and rows that do not exist here are made from the plain form
+  // rows of WIDE are overwritten from the front: row u of the next depth ends at or before row u +
+  // 1 of this one, and rows missing here are computed from the plain form
   for (let u = 0; u < lenNext; u++) {
     const at = <usize>u << 2;
     let source = WIDE + row * <usize>u;
@@ -165,7 +165,7 @@ export function lift(logn: i32, depth: i32): void {
   zintFromRns(WIDE, len, count, true, CRT);
 }
 
-/** One prime's residues of the lifted pair. */
+/** Computes one prime's residues of the lifted pair. */
 function liftResidue(out: usize, logn: i32, depth: i32, u: i32): void {
   const logm = logn - depth;
   const half = <usize>4 << logm; // bytes of one polynomial of degree m
@@ -176,7 +176,7 @@ function liftResidue(out: usize, logn: i32, depth: i32, u: i32): void {
   nttPair(fg, logm, u);
   zintMod(FG2, CURRENT, wordsSmall(depth + 1), pairCount(logm - 1), u, true);
   nttPair(FG2, logm - 1, u);
-  // the division by m of the inverse transform and the Montgomery factors, all in one
+  // combines the division by m of the inverse transform and the Montgomery factors
   const scale = inverseOfN(u, logm, 2);
   if (logm == 1) {
     const p = primeAt(u);

@@ -1,11 +1,12 @@
 /**
  * Babai's reduction of (F, G) by (f, g), at the depths where coefficients have many words.
  *
- * The round-3 reference decides with doubles, and it gives (f, g) up when a quotient leaves
- * 31 bits. At depths with 2 to 8 coefficients that happens to 1 % of the candidates for n = 512 and
- * to 8 % for n = 1024, and rounding errors decide about it. To give the same keys for every seed,
- * the doubles here are the reference's bit for bit: the same window of words, order of operations,
- * schedule of scales. The integers are exact, so their arithmetic is our own.
+ * The round-3 reference computes quotients in doubles, and rejects (f, g) when one exceeds 31 bits.
+ * At depths with 2 to 8 coefficients this happens to 1 % of the candidates for n = 512 and to 8 %
+ * for n = 1024, and depends on rounding errors. To produce the same key for every seed, the doubles
+ * here are bit-identical to the reference's: the same window of words, order of operations and
+ * schedule of scales. The integers are exact, so their arithmetic is independent of the
+ * reference's.
  */
 import { adjointProductIm, adjointProductRe } from './fpr';
 import { fft, ifft } from './fft';
@@ -22,12 +23,12 @@ const BITS_AVERAGE: usize = memory.data<u16>(
   [4, 11, 24, 50, 102, 202, 401, 794, 1577, 3138, 6308],
   4,
 );
-/** The same: standard deviation. */
+/** The same bits: standard deviation. */
 const BITS_DEVIATION: usize = memory.data<u16>([0, 1, 1, 1, 1, 2, 4, 5, 8, 13, 25], 4);
 
-/** Words in the window that becomes doubles. */
+/** Words in the window that is converted to doubles. */
 const WINDOW: i32 = 10;
-/** log2 of the degree from which k f is computed by NTT. */
+/** log2 of the smallest degree at which k f is computed by NTT. */
 const NTT_FROM: i32 = 5;
 
 /** 2^e for -1022 <= e <= 1023. */
@@ -69,7 +70,7 @@ export function inverseNorms(out: usize, fg: usize, logm: i32): void {
 }
 
 /**
- * (F adj f + G adj g) * norms, value by value, in the place of F.
+ * (F adj f + G adj g) * norms, value by value; replaces F.
  *
  * Spec:   reference's order of operations
  * Shape:  FG: f64[2m], fg: f64[2m], norms: f64[m/2] -> FG: f64[m]
@@ -114,8 +115,8 @@ export function quotientFft(FG: usize, fg: usize, norms: usize, logm: i32): void
 }
 
 /**
- * Scales and rounds the quotient: k = round(x 2^e), ties to even; false if one |x 2^e| >= 2^31 - 1.
- * m < 4: only m values are written.
+ * Scales and rounds the quotient: k = round(x 2^e), ties to even; false if any |x 2^e| >= 2^31 - 1.
+ * For m < 4 only m values are written.
  */
 function roundQuotient(k: usize, x: usize, logm: i32, e: i32): bool {
   const scale = f64x2.splat(powerOfTwo(e));
@@ -131,8 +132,8 @@ function roundQuotient(k: usize, x: usize, logm: i32, e: i32): bool {
 }
 
 /**
- * f, g mod the first len primes, NTT form, times 2^32 / m: ready to be multiplied by k and brought
- * back.
+ * Prepares f, g mod the first len primes for the product with k: NTT form, times 2^32 / m, which
+ * includes the scaling of the inverse transform.
  */
 function prepareNttProduct(out: usize, depth: i32, logm: i32, len: i32): void {
   const count = pairCount(logm);
@@ -159,7 +160,7 @@ function nttProduct(out: usize, prepared: usize, k: usize, logm: i32, len: i32):
     const I = v128.load32_splat(P0I + (<usize>u << 2));
     const a = out + row * <usize>u;
     for (let i: usize = 0; i < half; i += 16) {
-      // |k| may exceed p by a little
+      // |k| may slightly exceed p
       const x = fromSigned4(fromSigned4(v128.load(k + i), P), P);
       v128.store(ROW + i, i32x4.min_u(x, i32x4.sub(x, P)));
     }
@@ -179,8 +180,8 @@ function nttProduct(out: usize, prepared: usize, k: usize, logm: i32, len: i32):
 /**
  * Reduces (F, G) of the given depth (2 .. logn - 1).
  *
- * Spec:   Falcon round 3, Algorithm 7 (Reduce), on the reference's schedule: k takes 25 bits at a
- *         time
+ * Spec:   Falcon round 3, Algorithm 7 (Reduce), on the reference's schedule: k has 25 bits per
+ *         round
  * Shape:  WIDE: pair, large(d) words -> CURRENT: pair, small(d) words
  * Memory: WIDE, CURRENT, FG, FLOATS, PRODUCT_KFG, ROW, CRT
  * Secret: all. The number of rounds and all lengths depend on the depth only
@@ -244,10 +245,7 @@ export function babaiReduce(logn: i32, depth: i32): bool {
   return true;
 }
 
-/**
- * CURRENT = the pair in WIDE; when that has become shorter than small(d) words, its sign is
- * extended.
- */
+/** Copies the pair in WIDE to CURRENT; if it is shorter than small(d) words, extends its sign. */
 function takeReduced(row: usize, len: i32, small: i32): void {
   memory.copy(CURRENT, WIDE, row * <usize>min(len, small));
   const top = WIDE + row * <usize>(len - 1);

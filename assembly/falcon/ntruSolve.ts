@@ -1,4 +1,4 @@
-/** The NTRU equation fG - gF = q: down the tower of field norms, Bezout, and up again. */
+/** The NTRU equation fG - gF = q: down the tower of field norms, Bezout, and back up. */
 import { CRT, CURRENT, WIDE } from './keygenLayout';
 import { fgAt, lift, makeTower, wordsSmall } from './ntruLevels';
 import { babaiReduce } from './ntruReduce';
@@ -7,11 +7,11 @@ import { initRns } from './rns';
 import { zintMulSmall } from './zint';
 import { zintBezout } from './zintGcd';
 
-/** What `ntruSolve` answers. */
+/** Results of `ntruSolve`. */
 export const SOLVED: i32 = 0;
 /** The resultants of f and g have a common divisor. */
 export const NO_BEZOUT: i32 = 1;
-/** q times a Bezout factor does not fit (never seen: seven deviations). */
+/** q times a Bezout factor does not fit (never observed: seven deviations). */
 export const TOO_LONG: i32 = 2;
 /** A quotient of Babai's reduction is out of range. */
 export const NOT_REDUCED: i32 = 3;
@@ -21,11 +21,11 @@ export const NOT_SHORT: i32 = 4;
 /**
  * Solves f G - g F = q.
  *
- * Spec:   Falcon round 3, Algorithm 6 (NTRUSolve); gives up exactly when the round-3 reference does
+ * Spec:   Falcon round 3, Algorithm 6 (NTRUSolve); fails exactly when the round-3 reference does
  * Shape:  f, g: i8[n] -> F, G: i8[n]
  * Bounds: f(1), g(1) odd; |F|, |G| <= 127
  * Memory: F, G and the scratch of keygenLayout.ts
- * Secret: all; giving up is a branch, and throws (f, g) away
+ * Secret: all; a failure is a branch, and discards (f, g)
  * Errors: a cause > 0, see above
  */
 export function ntruSolve(logn: i32, F: usize, G: usize, f: usize, g: usize): i32 {

@@ -1,7 +1,7 @@
 /**
  * The two top levels of the NTRU solver, where (F, G) is short enough for one round of reduction:
- * depth 1 in doubles throughout, depth 0 with the quotient's numerator and denominator exact.
- * The doubles are the round-3 reference's bit for bit (see ntruReduce.ts).
+ * depth 1 entirely in doubles, depth 0 with the quotient's numerator and denominator exact. The
+ * doubles are bit-identical to the round-3 reference's (see ntruReduce.ts).
  */
 import { fft, ifft } from './fft';
 import { productIm, productRe } from './fpr';
@@ -27,9 +27,9 @@ function subtractProduct(a: usize, b: usize, k: usize, logm: i32): void {
 }
 
 /**
- * (F, G) of depth 1.
+ * Computes (F, G) of depth 1.
  *
- * Spec:   Falcon round 3, Algorithms 6 and 7, on the reference's way for this depth
+ * Spec:   Falcon round 3, Algorithms 6 and 7, with the reference's method for this depth
  * Shape:  CURRENT: pair of depth 2 -> CURRENT: pair of depth 1, one word
  * Memory: CURRENT, WIDE, FG, FLOATS, ROW, CRT
  * Secret: all
@@ -64,7 +64,7 @@ export function solveDepth1(logn: i32): bool {
   ifft(f, logm);
   ifft(f + size, logm);
   for (let i: usize = 0; i < size; i += 8) {
-    // i runs over words of the pair: two doubles each time
+    // i counts words of the pair: two doubles per step
     const z = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(f + (i << 1))));
     store<u64>(CURRENT + i, i64x2.extract_lane(z, 0) & 0x7fffffff7fffffff);
   }
@@ -87,8 +87,8 @@ function wordsToDouble(out: usize, a: usize, n: i32): void {
 }
 
 /**
- * Numerator F adj f + G adj g and denominator f adj f + g adj g, over n, mod prime 0, as signed
- * words.
+ * Numerator F adj f + G adj g and denominator f adj f + g adj g, divided by n, mod prime 0, as
+ * signed words.
  */
 function exactFraction(out: usize, FG: usize, fg: usize, logn: i32): void {
   const size = <usize>4 << logn;
@@ -114,7 +114,7 @@ function exactFraction(out: usize, FG: usize, fg: usize, logn: i32): void {
   }
 }
 
-/** FG -= k fg in NTT form; false unless f G - g F = q at every slot after that. */
+/** FG -= k fg in NTT form; false unless f G - g F = q then holds at every slot. */
 function subtractAndCheck(FG: usize, fg: usize, k: usize, logn: i32): bool {
   const size = <usize>4 << logn;
   const P = v128.load32_splat(PRIME);
@@ -154,15 +154,15 @@ function toSmall(out: usize, a: usize, logn: i32): bool {
 }
 
 /**
- * (F, G) of depth 0: the secret key's.
+ * Computes (F, G) of depth 0: those of the secret key.
  *
- * Spec:   Falcon round 3, Algorithms 6 and 7, on the reference's way for this depth; |F|,
- *         |G| <= 127
+ * Spec:   Falcon round 3, Algorithms 6 and 7, with the reference's method for this depth; |F|, |G|
+ *         <= 127
  * Shape:  CURRENT: pair of depth 1; f, g: i8[n] -> F, G: i8[n]
  * Memory: F, G, CURRENT, WIDE, FG, FLOATS, ROW, CRT
  * Secret: all
- * Errors: false if a coefficient exceeds 127 or fG - gF is not q (as all are small, the
- *         equation mod prime 0 proves it over the integers)
+ * Errors: false if a coefficient exceeds 127 or fG - gF is not q (since all are small, the equation
+ *         mod prime 0 implies it over the integers)
  */
 export function solveDepth0(logn: i32, F: usize, G: usize, f: usize, g: usize): bool {
   const n = 1 << logn;
@@ -189,7 +189,7 @@ export function solveDepth0(logn: i32, F: usize, G: usize, f: usize, g: usize): 
   fft(denominator, logn);
   const one = f64x2.splat(1);
   for (let i: usize = 0; i < size; i += 16) {
-    // the denominator is its own adjoint: real
+    // the denominator equals its adjoint: real
     const inverse = f64x2.div(one, v128.load(denominator + i));
     v128.store(numerator + i, f64x2.mul(v128.load(numerator + i), inverse));
     v128.store(numerator + size + i, f64x2.mul(v128.load(numerator + size + i), inverse));

@@ -6,7 +6,7 @@
 export const Q: i32 = 12289;
 export const SALT_LENGTH: i32 = 40;
 
-/** Largest ||(s1, s2)||^2 of a signature. */
+/** Maximum ||(s1, s2)||^2 of a signature. */
 // @ts-ignore: decorator
 @inline
 export function betaSq(logn: i32): u32 {
@@ -19,21 +19,21 @@ export function publicKeyLength(logn: i32): i32 {
   return 1 + (7 << (logn - 2));
 }
 
-/** Padded signatures have exactly this many bytes. */
+/** Exact length of padded signatures in bytes. */
 // @ts-ignore: decorator
 @inline
 export function paddedLength(logn: i32): i32 {
   return logn == 9 ? 666 : 1280;
 }
 
-/** Signatures of the constant-time form have exactly this many bytes. */
+/** Exact length of signatures of the constant-time form in bytes. */
 // @ts-ignore: decorator
 @inline
 export function constantTimeLength(logn: i32): i32 {
   return 41 + (3 << (logn - 1));
 }
 
-/** No compressed signature is longer. */
+/** Maximum length of compressed signatures in bytes. */
 // @ts-ignore: decorator
 @inline
 export function compressedMaxLength(logn: i32): i32 {

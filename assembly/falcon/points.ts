@@ -1,6 +1,4 @@
-/**
- * The steps of verification one by one, for code outside the module that works on coefficients.
- */
+/** The individual steps of verification, for code outside the module that works on coefficients. */
 import { E_SIG_LENGTH, OK } from '../shared/status';
 import * as codec from './codec';
 import * as hash from './hashToPoint';
@@ -11,7 +9,7 @@ import { makePoint } from './profile';
 import { Q_LANES } from '../shared/zq';
 
 /**
- * SIG[0..sigLen) -> S2.
+ * Decodes SIG[0..sigLen) to S2.
  *
  * Spec:   Falcon, round 3, section 3.11.3
  * Shape:  -> S2: i16[n]
@@ -23,7 +21,7 @@ export function readSignature(logn: i32, sigLen: i32): i32 {
 }
 
 /**
- * S2 -> SIG, all but the salt in bytes 1-40.
+ * Encodes S2 to SIG, except for the salt in bytes 1-40.
  *
  * Spec:   Falcon, round 3, section 3.11.3
  * Shape:  S2: i16[n]
@@ -36,7 +34,7 @@ export function writeSignature(logn: i32, format: i32): i32 {
 }
 
 /**
- * PK -> PRODUCT, in [0, q).
+ * Decodes PK to PRODUCT, in [0, q).
  *
  * Spec:   Falcon, round 3, section 3.11.4
  * Shape:  -> PRODUCT: u16[n]
@@ -50,10 +48,10 @@ export function readPublicKey(logn: i32): i32 {
 }
 
 /**
- * Salt (bytes 1-40 of SIG) and message -> POINT, in [0, q).
+ * Hashes salt (bytes 1-40 of SIG) and message to POINT, in [0, q).
  *
  * Spec:   Falcon, round 3, Algorithm 3
- * Shape:  message as hashMessage takes it, profile of profile.ts -> POINT: u16[n]
+ * Shape:  message as for hashMessage, profile of profile.ts -> POINT: u16[n]
  * Memory: SIG, IN, SHAKE, POINT, COUNTER
  */
 export function hashToPoint(logn: i32, messageLen: i32, profile: i32): void {
@@ -62,10 +60,10 @@ export function hashToPoint(logn: i32, messageLen: i32, profile: i32): void {
 }
 
 /**
- * s1 = c - s2 h mod q, centred -> PRODUCT.
+ * Computes s1 = c - s2 h mod q, centred, in PRODUCT.
  *
  * Spec:   Falcon, round 3, Algorithm 16, line 5
- * Shape:  PREPARED, S2, salt and message as hashToPoint takes them -> PRODUCT: i16[n]
+ * Shape:  PREPARED, S2, salt and message as for hashToPoint -> PRODUCT: i16[n]
  * Bounds: |s2| <= 2047 -> |s1| <= 6144
  * Memory: SIG, IN, SHAKE, PREPARED, S2, POINT, PRODUCT, COUNTER
  */

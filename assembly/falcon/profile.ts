@@ -5,7 +5,7 @@
  *   ETH_FALCON     Keccak-256 in counter mode, big-endian words
  *   FN_DSA_DRAFT   SHAKE256(salt || mu), little-endian words; and no coefficient beyond 840
  *
- * Keys and signatures have round-3 encodings here, whatever they are outside.
+ * Keys and signatures have round-3 encodings here, whatever their external encoding.
  */
 import { keccakF } from '../shared/keccakF.gen';
 import { clear, keccakFlip } from '../shared/keccak';
@@ -26,23 +26,23 @@ import { COUNTER, POINT, PRODUCT, S2, SHAKE } from './layout';
 import { paddedLength } from './params';
 
 export const ROUND_3: i32 = 0;
-/** 1 is kept for FIPS 206. */
+/** 1 is reserved for FIPS 206. */
 export const ETH_FALCON: i32 = 2;
 export const FN_DSA_DRAFT: i32 = 3;
 
-/** Largest coefficient of s1 and of s2 in the draft profile. */
+/** Maximum coefficient of s1 and of s2 in the draft profile. */
 const DRAFT_LIMIT: i32 = 840;
 
 /** Bytes of digest and counter, the input of each block of the counter mode. */
 const COUNTER_INPUT: usize = 40;
 
 /**
- * Salt and message -> POINT, raw.
+ * Hashes salt and message to POINT, raw.
  *
  * Spec:   Falcon, round 3, Algorithm 3; docs/profiles.md for the others
- * Shape:  salt: u8[40]; message as hashMessage takes it -> POINT: i16[n] and slack
+ * Shape:  salt: u8[40]; message as for hashMessage -> POINT: i16[n] and slack
  * Memory: SHAKE, COUNTER, salt, IN, POINT
- * Secret: not the hash, but for the constant-time form of ROUND_3
+ * Secret: not the hash, except for the constant-time form of ROUND_3
  */
 export function makePoint(
   profile: i32,
@@ -64,13 +64,13 @@ export function makePoint(
 }
 
 /**
- * A point out of Keccak-256(digest || counter), counter = 0, 1, .. as eight big-endian bytes: 16
- * words a block.
+ * Derives a point from Keccak-256(digest || counter), counter = 0, 1, .. as eight big-endian bytes:
+ * 16 words per block.
  *
- * Spec:   ETHFALCON (docs/references.md): KeccakPRNG as its code has it, not its text
+ * Spec:   ETHFALCON (docs/references.md): KeccakPRNG as implemented, not as described
  * Shape:  digest: u8[32] -> cRaw: i16[n] and slack
  * Memory: digest, cRaw, COUNTER
- * Secret: not the hash; time and addresses depend on which words are refused
+ * Secret: not the hash; time and addresses depend on which words are rejected
  */
 function squeezeCounterMode(cRaw: usize, digest: usize, logn: i32): void {
   const end = cRaw + (<usize>2 << logn);
@@ -88,12 +88,12 @@ function squeezeCounterMode(cRaw: usize, digest: usize, logn: i32): void {
 }
 
 /**
- * A point out of a flipped sponge, by little-endian words.
+ * Squeezes a point from a flipped sponge, by little-endian words.
  *
  * Spec:   rust-fn-dsa 0.4.0 (docs/references.md), hash_to_point
  * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n] and slack
  * Memory: state (left in the middle of its stream), cRaw
- * Secret: not the hash; time and addresses depend on which words are refused
+ * Secret: not the hash; time and addresses depend on which words are rejected
  */
 function squeezeLittleEndian(cRaw: usize, state: usize, logn: i32): void {
   const less = i16x8.splat(-32768);
@@ -107,10 +107,10 @@ function squeezeLittleEndian(cRaw: usize, state: usize, logn: i32): void {
 }
 
 /**
- * Whether a profile has signatures of this form and length: none but ROUND_3 has the constant-time
- * form, and FN_DSA_DRAFT has one length.
+ * Checks that a profile allows this form and length of signature: only ROUND_3 has the
+ * constant-time form, and FN_DSA_DRAFT has a single length.
  *
- * Shape:  form: what decodeSignature reports
+ * Shape:  form: result of decodeSignature
  * Errors: E_SIG_HEADER, E_SIG_LENGTH; OK otherwise
  */
 export function formFault(profile: i32, form: i32, sigLen: i32, logn: i32): i32 {
@@ -120,8 +120,8 @@ export function formFault(profile: i32, form: i32, sigLen: i32, logn: i32): i32 
 }
 
 /**
- * Whether the coefficients of s1 = c - s2 h and of s2 are within the profile's limit; always so if
- * it has none.
+ * Returns whether the coefficients of s1 = c - s2 h and of s2 are within the profile's limit; true
+ * if it has none.
  *
  * Spec:   rust-fn-dsa 0.4.0, B_INF
  * Shape:  POINT: cRaw, PRODUCT: s2 h, S2, as `judge` of verify.ts leaves them

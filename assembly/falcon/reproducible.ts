@@ -1,12 +1,12 @@
 /**
- * Reproducible signing: salt and coins follow from the key and the message.
+ * Reproducible signing: salt and coins are derived from the key and the message.
  *
  *   DETERMINISTIC  salt    0 || logn || "FALCON_DET" || 28 zero bytes
  *                  coins   SHAKE256(logn || secret key || message)
  *   DERIVED        salt    SHAKE256("falconry salt v1" || public key || message), 40 bytes
  *                  coins   SHAKE256("falconry derived coins v1" || logn || secret key || message)
  *
- * What precedes the message depends on the key alone. The sponges that have absorbed it stand at
+ * The input before the message depends on the key alone. The sponges that have absorbed it are at
  * the end of the expanded key, SHAKE_STATE bytes each:
  *
  *   | coins, deterministic | coins, derived | salt, derived |
@@ -24,7 +24,7 @@ import { ROUND_3 } from './profile';
 import { secretKeyLength } from './secretKey';
 import { SEEDS, signPoint } from './sign';
 
-/** Kinds, as callers pass them: 0 is DETERMINISTIC. */
+/** Kinds, as passed by callers: 0 is DETERMINISTIC. */
 const DERIVED: i32 = 1;
 
 /** "FALCON_DET" */
@@ -40,7 +40,7 @@ const COINS_LABEL: usize = memory.data<u8>([
 ]);
 
 /**
- * The sponges of a kind, after an expansion.
+ * Makes the sponges of a kind, after an expansion.
  *
  * Spec:   Deterministic Falcon, section 2.3 (coins); docs/profiles.md, "Derived salts"
  * Shape:  SK, EXPANDED as expandSecretKey leaves it -> the sponges of this kind in EXPANDED
@@ -63,7 +63,7 @@ export function absorbKey(logn: i32, kind: i32): void {
   shakeAbsorb(coins, SK, secretKeyLength(logn));
 }
 
-/** The public key of the expanded key -> PK. */
+/** Encodes the public key of the expanded key into PK. */
 function encodePrepared(logn: i32): void {
   let from = expandedPrepared(logn);
   // every vector of the transform is followed by its companions
@@ -114,7 +114,7 @@ export function updateCoins(kind: i32, ptr: usize, len: i32): void {
 }
 
 /**
- * Ends the message: coins ready to be drawn from SEEDS, the salt in SEED.
+ * Ends the message. The coins can then be drawn from SEEDS, and the salt is in SEED.
  *
  * Shape:  -> SEED[0..40)
  * Memory: SEEDS, SHAKE, SEED
@@ -131,13 +131,13 @@ export function finishCoins(kind: i32): void {
 /**
  * Signs with the expanded key in EXPANDED, and the salt and the coins that `finishCoins` leaves.
  *
- * A point must never get two signatures. So whether an attempt is accepted does not depend on the
- * form that is asked for: s2 must fit the compressed form (deterministic; the reference demands the
- * same) or the padded one (derived).
+ * A point must never get two signatures. Hence acceptance of an attempt must not depend on the
+ * requested form: s2 must fit the compressed form (deterministic; the reference requires the same)
+ * or the padded one (derived).
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign); Deterministic Falcon, section 2.3
- * Shape:  EXPANDED, SEED = salt (40), SEEDS, message as hashMessage takes it (salt from SEED) ->
- *         SIG, an ordinary signature
+ * Shape:  EXPANDED, SEED = salt (40), SEEDS, message as for hashMessage (salt from SEED) -> SIG, an
+ *         ordinary signature
  * Memory: as signExpanded
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length

@@ -27,7 +27,7 @@ const ROOT_LOGN: usize = memory.data(308, 64);
 /** 2 (2*1024 + 3*256 + 2*128 + 5*64 + 9*32 + 19*16 + 38*8 + 79*4 + 151*2) words. */
 const ROOTS: usize = memory.data(9812 * 4, 64);
 
-/** Words of the unreduced F, G at each depth: how many primes are used there. */
+/** Words of the unreduced F, G at each depth: the number of primes used there. */
 export const LARGE: usize = memory.data<u16>([1, 2, 5, 7, 12, 21, 40, 78, 157, 308], 4);
 
 let ready: bool = false;
@@ -45,7 +45,7 @@ export function mulMont(a: u32, b: u32, p: u32, p0i: u32): u32 {
   return e + (p & (0 - (<u32>e >> 31)));
 }
 
-/** -1/p mod 2^32 for odd p: five Newton steps, each doubling the bits that are right. */
+/** -1/p mod 2^32 for odd p: five Newton steps, each doubling the number of correct bits. */
 export function negInverse(p: u32): u32 {
   let y: u32 = 2 - p;
   y *= 2 - p * y;
@@ -106,7 +106,7 @@ function fillRoots(out: usize, w: u32, logn: i32, one: u32, p: u32, p0i: u32): v
 }
 
 /**
- * Makes the tables above; a second call does nothing.
+ * Makes the tables above; further calls have no effect.
  *
  * Memory: P0I, R2, T31, ROOT_AT, ROOT_LOGN, ROOTS
  * Secret: none
@@ -117,7 +117,7 @@ export function initRns(): void {
   let depth = 1;
   for (let u = 0; u < PRIME_COUNT; u++) {
     while (u >= <i32>load<u16>(LARGE + (<usize>depth << 1))) depth++;
-    // depth 1 needs degree 1024 too: f and g come to it from the top
+    // depth 1 needs degree 1024 too: its f and g are computed from the top level
     const logn = depth == 1 ? 10 : 10 - depth;
     const p = primeAt(u);
     const p0i = negInverse(p);

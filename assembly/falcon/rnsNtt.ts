@@ -15,7 +15,7 @@ function middleSwapped(a: v128): v128 {
   return i8x16.shuffle(a, a, 0, 1, 2, 3, 8, 9, 10, 11, 4, 5, 6, 7, 12, 13, 14, 15);
 }
 
-/** a + b mod p. `min` would be a branch in some engines. */
+/** a + b mod p. Some engines compile `min` to a branch. */
 // @ts-ignore: decorator
 @inline
 function add(a: u32, b: u32, p: u32): u32 {
@@ -106,7 +106,7 @@ function inttLevel(a: usize, m: i32, half: i32, roots: usize, P: v128, I: v128):
  *
  * Shape:  a: u32[n], coefficient order -> bit-reversed NTT order; 16-aligned
  * Bounds: in [0, p) -> out [0, p)
- * Memory: a; the roots of the prime, which must be made for degree n
+ * Memory: a; the roots of the prime, which must exist for degree n
  * Secret: a
  */
 export function rnsNtt(a: usize, logn: i32, u: i32): void {

@@ -1,28 +1,29 @@
 /**
- * samplerZ: integers of a discrete Gaussian around any centre, by rejection, two at a time.
+ * samplerZ: samples integers from a discrete Gaussian around any centre, by rejection, two at a
+ * time.
  *
- * A candidate takes 11 bytes of the stream, as in the reference:
+ * A candidate uses 11 bytes of the stream, as in the reference:
  *
  *   | 9: base sample z0, 72 bits | 1: bit b | 1: compared with the first byte of exp(-x) |
  *
- * and the comparison goes on with further bytes only when the two are equal (1 in 256). So, ties
- * apart, candidates stand 11 bytes apart whatever they are and whoever takes them, and `samplePair`
- * judges four of them at once for two samples of one deviation:
+ * The comparison continues with further bytes only if the two are equal (1 in 256). Except for
+ * ties, candidates are therefore 11 bytes apart regardless of their values and of the sample that
+ * uses them, and `samplePair` judges four of them at once for two samples of the same deviation:
  *
  *   candidate          0     1     2     3      the first sample takes its first accepted one,
  *   first sample (a)   a0    a1    a2           the second the first accepted one after that.
  *   second sample (b)        b1    b2    b3     Six judgements, three vectors, no branch
  *                                               until the end.
  *
- * The pair is complete in 4 of 5 cases. Otherwise the rest is sampled alone (`sampleOne`), and any
+ * The pair is complete in 4 of 5 cases. Otherwise the rest is sampled separately (`sampleOne`). Any
  * tie among the six sends the pair to `sampleExactly`, which reads byte by byte. All three consume
  * the stream as the reference does.
  *
- * What timing shows: the number of candidates, and ties. A candidate is accepted with a probability
- * that depends neither on the centre nor on the deviation nor on the value drawn (the factor ccs is
- * there for that: Howe, Prest, Ricosset, Rossi, "Isochronous Gaussian sampling", 2020), and a tie
- * is an equality with a byte that is uniform and never used again. The reference shows the same.
- * Values, centres and accepted positions' contents reach no branch and no address.
+ * Timing reveals the number of candidates, and ties. The acceptance probability of a candidate does
+ * not depend on the centre, the deviation or the drawn value (this is the purpose of the factor
+ * ccs: Howe, Prest, Ricosset, Rossi, "Isochronous Gaussian sampling", 2020), and a tie is an
+ * equality with a byte that is uniform and never used again. The reference reveals the same. No
+ * branch and no address depends on values, centres or the contents of accepted positions.
  */
 import { highHalves, lowHalves, swapHalves, upperHalf, zipHigh, zipLow } from '../shared/lanes';
 import { baseSamples, decidingByte, signedSample } from './baseSampler';
@@ -31,8 +32,8 @@ import { BLOCK, LAST_START, STREAM, streamAdvance, streamPosition } from './chac
 
 /**
  * Constants as doubles: ln 2 inverse, ln 2, 1/(2 sigma0^2), 0.5, 1, 1.5 * 2^52, then at 48 the 12
- * coefficients of exp(-x) on [0, ln 2) of FACCT (Zhao, Steinfeld, Sakzad, 2018), from the constant
- * term's neighbour on.
+ * coefficients of exp(-x) on [0, ln 2) of FACCT (Zhao, Steinfeld, Sakzad, 2018), starting after the
+ * constant term.
  */
 export const C: usize = memory.data<f64>([
   INVERSE_LN_2, LN_2, INVERSE_2_SIGMA0_SQ, 0.5, 1.0, 6755399441055744.0,
@@ -44,8 +45,8 @@ export const C: usize = memory.data<f64>([
   0.000000025299506379442070029551, 0.000000002073772366009083061987,
 ], 16);
 /**
- * x = (z - r)^2 / (2 sigma^2) - z0^2 / (2 sigma0^2), `handicap` being the last term: algorithm 15,
- * step 7.
+ * x = (z - r)^2 / (2 sigma^2) - z0^2 / (2 sigma0^2), where `handicap` is the last term: algorithm
+ * 15, step 7.
  */
 // @ts-ignore: decorator
 @inline
@@ -115,19 +116,19 @@ function threshold(x: v128, ccs256: v128): v128 {
   return i64x2.sub(value, i64x2.shl(f64x2.add(s, v128.load64_splat(C, 40)), 52));
 }
 
-/** (a[1], b[0]): what candidates 1 and 2 need in one vector, given those of 0, 1 and of 2, 3. */
+/** (a[1], b[0]): the values of candidates 1, 2 in one vector, given those of 0, 1 and of 2, 3. */
 // @ts-ignore: decorator
 @inline
 function inner(a: v128, b: v128): v128 {
   return v128.shuffle<f64>(a, b, 1, 2);
 }
 
-/** From here on four candidates may cross the border of a buffer. */
+/** From this offset onwards four candidates may cross the boundary of a buffer. */
 const NEAR_BORDER: i32 = 470;
 
 /**
- * Where the next candidate starts, both counted from `start`: what lies between 503 and 512 is not
- * used.
+ * The start of the next candidate, counted, like `end`, from `start`: the bytes between 503
+ * and 512 are not used.
  */
 // @ts-ignore: decorator
 @inline
@@ -135,7 +136,7 @@ function startAfter(start: i32, end: i32): i32 {
   return start + end >= LAST_START ? max(end, BLOCK - start) : end;
 }
 
-/** The ends of four candidates that may cross the border of a buffer, a byte each. */
+/** The ends of four candidates that may cross the boundary of a buffer, a byte each. */
 function endsAcross(start: i32): u32 {
   let ends: u32 = 0;
   let end = 0;
@@ -146,7 +147,7 @@ function endsAcross(start: i32): u32 {
   return ends;
 }
 
-/** Bit of a verdict: some comparison was a tie. */
+/** Bit of a verdict: at least one comparison was a tie. */
 const TIE: i32 = 16;
 
 /**
@@ -155,23 +156,24 @@ const TIE: i32 = 16;
  *   sigmaMin sqrt(2 pi) / (sigma0 sqrt(2 pi) + 1) = 0.576 for n = 512, 0.585 for n = 1024,
  *   sigma0 = 1.8205,
  *
- * whatever the centre and the deviation are. So 3 MAX_ROUNDS candidates in a row are refused with a
- * probability below 2^-237, for some sample of a signature below 2^-221: then the tree is damaged,
- * a NaN in it for instance.
+ * for any centre and deviation. So 3 MAX_ROUNDS candidates in a row are rejected with a probability
+ * below 2^-237, for any sample of a signature below 2^-221. Reaching the limit therefore means that
+ * the tree is damaged, for instance by a NaN.
  */
 export const MAX_ROUNDS: i32 = 64;
 
 /**
- * Whether some sample since `samplerStart` met the limit; what was returned for it is not a sample.
+ * True if any sample since `samplerStart` reached the limit; the value returned for it is not a
+ * sample.
  */
 let gaveUp: bool = false;
 
-/** Forgets that a sample met the limit. */
+/** Clears the record that a sample reached the limit. */
 export function samplerStart(): void {
   gaveUp = false;
 }
 
-/** Whether some sample since `samplerStart` met the limit. */
+/** Returns whether any sample since `samplerStart` reached the limit. */
 export function samplerFailed(): bool {
   return gaveUp;
 }
@@ -180,7 +182,7 @@ export function samplerFailed(): bool {
  * Judges the next four candidates, for two samples at once.
  *
  * Returns the verdict, bits 0-2: candidates 0-2 are accepted for a; 4: TIE; 9-11: candidates 1-3
- * are accepted for b; and z of each candidate in a byte from bit 32 on.
+ * are accepted for b; and z of each candidate in one byte, starting at bit 32.
  *
  * Spec:   Falcon round 3, algorithm 15, steps 4 to 8
  * Shape:  r: the fractions of the two centres; dss = 1/(2 sigma'^2), ccs = 256 sigmaMin/sigma' in
@@ -251,7 +253,7 @@ function candidate(judged: i64, k: i32): i32 {
   return <i32>(<i8>(judged >> (32 + (k << 3))));
 }
 
-/** Uses up the stream as far as the end of candidate k. */
+/** Consumes the stream up to the end of candidate k. */
 // @ts-ignore: decorator
 @inline
 function consume(start: i32, k: i32): void {
@@ -261,14 +263,14 @@ function consume(start: i32, k: i32): void {
 }
 
 /**
- * Two samples of one deviation around the centres mu.
+ * Draws two samples of one deviation around the centres mu.
  *
  * Spec:   Falcon round 3, algorithm 15 (SamplerZ), for mu[0], then for mu[1]; stream use of the
  *         round-3 reference
  * Shape:  mu: f64x2; inverseSigma = 1/sigma'; ccsScale = 256 sigmaMin -> f64x2 of integers
  * Bounds: sigmaMin <= sigma' <= 1.8205, |mu| < 2^31
  * Memory: STREAM
- * Secret: all; timing shows the number of candidates (see the head of this file)
+ * Secret: all; timing reveals the number of candidates (see the head of this file)
  * Errors: see `samplerFailed`
  */
 export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
@@ -306,13 +308,15 @@ export function samplePair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
       b = sampleOne(upperHalf(r), dss, ccs);
       break;
     }
-    consume(start, 2); // a refused three; candidate 3 was judged for b alone
+    consume(start, 2); // a rejected three; candidate 3 was judged only for b
   }
   const z = i32x4.replace_lane(i32x4.splat(a), 1, b);
   return f64x2.add(whole, f64x2.convert_low_i32x4_s(z)); // step 9
 }
 
-/** One sample: both judgements are of one centre, so together they cover four candidates. */
+/**
+ * Draws one sample: both judgements use the same centre, so together they cover four candidates.
+ */
 function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
   for (let left = MAX_ROUNDS; left > 0; left--) {
     const start = streamPosition();
@@ -333,14 +337,14 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
 }
 
 /**
- * Compares bytes of the stream, from `at` on, with those of `bits`, the highest first, until two
- * differ.
+ * Compares bytes of the stream, starting at `at`, with those of `bits`, the highest first, until
+ * two differ.
  *
  * Spec:   Falcon round 3, algorithm 14 (BerExp), steps 5 to 10
- * Secret: all; how many bytes are compared tells nothing, the stream's being uniform
+ * Secret: all; the number of compared bytes reveals nothing, because the stream is uniform
  *
  * Returns twice the number of bytes compared, plus 1 if the candidate is accepted: the stream's
- * last one is the smaller.
+ * last byte is the smaller one.
  */
 function berExp(at: usize, bits: u64): i32 {
   let count = 0;
@@ -353,8 +357,8 @@ function berExp(at: usize, bits: u64): i32 {
 }
 
 /**
- * One sample, byte by byte as the reference: the way out when a comparison is not settled by its
- * first byte.
+ * Draws one sample byte by byte, like the reference: the fallback when the first byte does not
+ * settle a comparison.
  *
  * Spec:   Falcon round 3, algorithms 14 (BerExp) and 15
  * Shape:  r: the centre's fraction, dss = 1/(2 sigma'^2), ccs = 256 sigmaMin/sigma', each in both

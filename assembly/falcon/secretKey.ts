@@ -41,7 +41,7 @@ function unpackSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
   let bad = 0;
   for (let i = 0; i < n; i++) {
     if (have < bits) {
-      // the count of bits at hand depends on i alone
+      // the number of available bits depends on i alone
       acc = (acc << 8) | <u32>load<u8>(src++);
       have += 8;
     }
@@ -77,7 +77,7 @@ function packSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
 }
 
 /**
- * Decodes the secret key; only its syntax is judged (see `completeSecretKey` for the rest).
+ * Decodes the secret key; checks only its syntax (`completeSecretKey` checks the rest).
  *
  * Spec:   Falcon round 3, section 3.11.5
  * Shape:  SK -> f: i8[n], g: i8[n], F: i8[n]
@@ -135,11 +135,11 @@ export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
 }
 
 /**
- * h = g / f mod q.
+ * Computes h = g / f mod q.
  *
  * Shape:  f, g: i8[n] -> hNtt: i16[n]; tmp: i16[n]
  * Secret: f, g
- * Errors: returns 1 if f is not invertible, else 0; hNtt is 0 then where the transform of f is
+ * Errors: returns 1 if f is not invertible, else 0; if not, hNtt is 0 where the transform of f is
  */
 export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usize): i32 {
   const n = 1 << logn;
@@ -153,12 +153,12 @@ export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usi
 }
 
 /**
- * G = h F mod q, centred: with h = g / f it is what the encoding leaves out.
+ * Computes G = h F mod q, centred: with h = g / f, the polynomial that the encoding omits.
  *
  * Spec:   Falcon round 3, section 3.11.5
  * Shape:  hNtt: i16[n], F: i8[n] -> G: i8[n]; tmp: i16[n]
  * Secret: all
- * Errors: returns 1 if some |G| > 127 (G is wrong there), else 0
+ * Errors: returns 1 if any |G| > 127 (G is wrong there), else 0
  */
 export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize): i32 {
   widen(tmp, F, 1 << logn);
@@ -178,7 +178,7 @@ export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize)
 }
 
 /**
- * The public polynomial h = g / f mod q.
+ * Computes the public polynomial h = g / f mod q.
  *
  * Spec:   Falcon round 3, Algorithm 4, line 8
  * Shape:  f, g: i8[n] -> h: u16[n] in [0, q)
@@ -193,7 +193,9 @@ export function quotientModQ(logn: i32, h: usize, f: usize, g: usize): i32 {
   return OK;
 }
 
-/** fG - gF = q over the integers: as all are small, it is enough mod a 31-bit prime. */
+/**
+ * Checks fG - gF = q over the integers: since all are small, a check mod a 31-bit prime suffices.
+ */
 function solvesNtru(logn: i32, f: usize, g: usize, F: usize, G: usize, tmp: usize): bool {
   const n = 1 << logn;
   const size = <usize>4 << logn;
@@ -217,10 +219,11 @@ function solvesNtru(logn: i32, f: usize, g: usize, F: usize, G: usize, tmp: usiz
 }
 
 /**
- * What the encoding leaves out: G and the public polynomial, from a decoded secret key.
+ * Computes the parts that the encoding omits, G and the public polynomial, from a decoded secret
+ * key.
  *
- * Spec:   Falcon round 3, section 3.11.5; stricter than the reference, which never holds the key
- *         against the NTRU equation itself
+ * Spec:   Falcon round 3, section 3.11.5; stricter than the reference, which never checks the NTRU
+ *         equation itself
  * Shape:  f, g, F: i8[n] -> G: i8[n], h = g / f: u16[n] in [0, q)
  * Bounds: |G| <= 127
  * Memory: G, h, FLOATS (cleared)

@@ -1,6 +1,6 @@
 /**
- * Signing: sample (s1, s2) short with s1 + s2 h = c, encode s2, check the result as a verifier
- * would, release it.
+ * Signing: samples a short (s1, s2) with s1 + s2 h = c, encodes s2, verifies the result, and
+ * releases it.
  */
 import { lowHalves, upperHalf } from '../shared/lanes';
 import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
@@ -27,14 +27,14 @@ import { makePoint } from './profile';
 import { samplerFailed, samplerStart } from './samplerZ';
 import { verifyPoint } from './verify';
 
-/** Secret: the sponge that gives each attempt its 56 bytes, and those bytes. */
+/** Secret: the sponge that supplies 56 bytes to each attempt, and those bytes. */
 export const SEEDS: usize = memory.data(256 + 64, 64);
 const SAMPLER_SEED_LENGTH: i32 = 48;
 
 /**
- * An honest signer's attempt fails about once in 300,000 (too long a vector, n = 512; at n = 1024
- * hardly ever), and once in a thousand at n = 1024 in the padded form (does not fit 1280 bytes).
- * This many in a row are a fault: a damaged key or machine.
+ * An attempt fails about once in 300,000 (vector too long, n = 512; hardly ever at n = 1024), and
+ * once in a thousand at n = 1024 in the padded form (does not fit 1280 bytes). This many failures
+ * in a row mean a fault: a damaged key or machine.
  */
 const MAX_ATTEMPTS: i32 = 24;
 
@@ -42,14 +42,14 @@ const MAX_ATTEMPTS: i32 = 24;
 let usedExpanded: i32 = 0;
 let usedTmp: i32 = 0;
 
-/** Notes what `wipeSign` has to clear. */
+/** Records the extent that `wipeSign` has to clear. */
 function use(logn: i32, tmp: i32): void {
   usedExpanded = max(usedExpanded, expandedLength(logn));
   usedTmp = max(usedTmp, tmp << (logn + 3));
 }
 
 /**
- * Secret key -> expanded key, see `makeExpanded`, which does it; this one also notes what to wipe.
+ * Expands the secret key with `makeExpanded`, and records the extent to wipe.
  *
  * Memory: SK -> EXPANDED; SIGN_TMP
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID
@@ -60,11 +60,11 @@ export function expandSecretKey(logn: i32): i32 {
 }
 
 /**
- * Signs with the secret key in SK: expands it, then signs as `signExpanded`.
+ * Signs with the secret key in SK: expands it, then signs like `signExpanded`.
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
- * Shape:  SK, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt from
- *         SEED), profile ROUND_3 or ETH_FALCON -> SIG
+ * Shape:  SK, SEED = salt (40) || sampler seed (48), message as for hashMessage (salt from SEED),
+ *         profile ROUND_3 or ETH_FALCON -> SIG
  * Memory: EXPANDED, and all that signExpanded uses
  * Secret: SK, SEED
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID, E_INTERNAL; otherwise the signature's length
@@ -77,16 +77,16 @@ export function sign(logn: i32, format: i32, messageLen: i32, profile: i32): i32
 /**
  * Signs with the expanded key in EXPANDED.
  *
- * One hash point gets one signature: attempts that fail are overwritten, never released. Each
- * attempt continues the stream of SHAKE256(sampler seed) by 56 bytes, as the reference does after a
- * vector too long, and PQClean's padded signer after one that does not fit. The check before
- * release is a verifier's whole work on the encoded bytes, but for hashing again, and it is the
- * norm test too: s1 comes from h, so a fault in the sampling cannot leave (Falcon is broken by
- * faulty signatures).
+ * One hash point gets one signature: failed attempts are overwritten, never released. Each attempt
+ * continues the stream of SHAKE256(sampler seed) by 56 bytes, like the reference after a vector
+ * that is too long, and PQClean's padded signer after one that does not fit. The check before
+ * release is a full verification of the encoded bytes, except for the hash, and also serves as the
+ * norm test. Since s1 is computed from h, a sampling fault cannot be released (faulty signatures
+ * break Falcon).
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
- * Shape:  EXPANDED, SEED = salt (40) || sampler seed (48), message as hashMessage takes it (salt
- *         from SEED), profile ROUND_3 or ETH_FALCON -> SIG
+ * Shape:  EXPANDED, SEED = salt (40) || sampler seed (48), message as for hashMessage (salt from
+ *         SEED), profile ROUND_3 or ETH_FALCON -> SIG
  * Memory: SHAKE, COUNTER, POINT, PRODUCT, S2, WORDS, PAIRS, SIGN_TMP, the stream of chachaPrng.ts
  * Secret: EXPANDED, the sampler seed
  * Errors: E_INTERNAL (a sampler that finds nothing, a result that does not verify), SIG cleared;
@@ -100,12 +100,12 @@ export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i
 }
 
 /**
- * Signs with the expanded key in EXPANDED and the coins that SEEDS gives.
+ * Signs with the expanded key in EXPANDED and coins from SEEDS.
  *
  * Spec:   Falcon round 3, algorithm 10 (Sign)
- * Shape:  EXPANDED, SEED = salt (40), SEEDS, flipped, message as hashMessage takes it (salt from
- *         SEED), profile ROUND_3 or ETH_FALCON -> SIG, in this format; an attempt is refused when
- *         it does not fit the format `fit`
+ * Shape:  EXPANDED, SEED = salt (40), SEEDS, flipped, message as for hashMessage (salt from SEED),
+ *         profile ROUND_3 or ETH_FALCON -> SIG, in this format; an attempt is rejected when it does
+ *         not fit the format `fit`
  * Bounds: whatever fits `fit` fits `format`
  * Memory: as signExpanded
  * Secret: EXPANDED, SEEDS
@@ -138,7 +138,7 @@ export function signPoint(
 }
 
 /**
- * Clears what a fault may have left where results are.
+ * Clears all result regions that a fault may have written.
  *
  * Memory: SIG, S2, PRODUCT, PAIRS, WORDS
  * Errors: E_INTERNAL, always
@@ -154,10 +154,9 @@ export function refuse(logn: i32): i32 {
 }
 
 /**
- * One short s2 for the point in POINT.
+ * Samples one short s2 for the point in POINT.
  *
- * The reference also computes s1 = c - z0 b00 - z1 b10 from the basis; here s1 is left to the
- * check.
+ * The reference also computes s1 = c - z0 b00 - z1 b10 from the basis; here the check computes s1.
  *
  * Spec:   Falcon round 3, algorithm 10, steps 3, 6, 7 and 9
  * Shape:  POINT, EXPANDED -> S2: i16[n]
@@ -229,7 +228,7 @@ function latticePoint(z1: usize, z0: usize, b01: usize, b11: usize, im: usize): 
   }
 }
 
-/** out = -a, rounded to nearest; what exceeds 16 bits saturates, and no form can encode it. */
+/** out = -a, rounded to nearest; values beyond 16 bits saturate, and no form can encode them. */
 function negateRounded(out: usize, a: usize, logn: i32): void {
   for (const end = out + (<usize>2 << logn); out < end; out += 16, a += 64) {
     const x0 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a)));
@@ -244,7 +243,7 @@ function negateRounded(out: usize, a: usize, logn: i32): void {
 
 /**
  * Clears the expanded key, the scratch and the random stream, as far as they were used since the
- * last time.
+ * last call.
  *
  * Memory: EXPANDED, SIGN_TMP, SEEDS, the stream
  */

@@ -19,7 +19,7 @@ export function smallToDouble(out: usize, a: usize, n: i32): void {
   }
 }
 
-/** Whether some value of i8[n] is `limit` or more in magnitude. */
+/** Returns whether any value of i8[n] is `limit` or more in magnitude. */
 export function reaches(a: usize, n: i32, limit: i32): bool {
   let most = i8x16.splat(0);
   for (const end = a + n; a < end; a += 16) most = i8x16.max_u(most, i8x16.abs(v128.load(a)));

@@ -11,7 +11,7 @@ import { formFault, isWithinLimit, makePoint } from './profile';
 import { Q_LANES, reduce } from '../shared/zq';
 
 /**
- * PK -> PREPARED: the transform of h with its companions (ntt.ts).
+ * Decodes and transforms PK into PREPARED: the transform of h with its companions (ntt.ts).
  *
  * Spec:   Falcon, round 3, Algorithm 16, the part that depends on the key alone
  * Shape:  PK: u8[1 + 7n/4] -> PREPARED: i16[2n]
@@ -22,7 +22,7 @@ export function prepare(logn: i32): i32 {
   return prepareInto(PREPARED, PK, logn);
 }
 
-/** The same from and to anywhere. */
+/** Like `prepare`, with any source and destination. */
 export function prepareInto(prepared: usize, pk: usize, logn: i32): i32 {
   const status = decodePublicKey(pk, PRODUCT, logn);
   if (status != OK) return status;
@@ -35,7 +35,7 @@ export function prepareInto(prepared: usize, pk: usize, logn: i32): i32 {
  * Verifies a detached signature of any form under the encoded key.
  *
  * Spec:   Falcon, round 3, Algorithm 16
- * Shape:  PK, SIG[0..sigLen), message as hashMessage takes it, profile of profile.ts
+ * Shape:  PK, SIG[0..sigLen), message as for hashMessage, profile of profile.ts
  * Memory: PREPARED and everything verifyPrepared uses
  * Errors: E_PK_*, E_SIG_*
  */
@@ -48,7 +48,7 @@ export function verify(logn: i32, sigLen: i32, messageLen: i32, profile: i32): i
  * Verifies a detached signature of any form under the key in PREPARED.
  *
  * Spec:   Falcon, round 3, Algorithm 16
- * Shape:  PREPARED, SIG[0..sigLen), message as hashMessage takes it, profile of profile.ts
+ * Shape:  PREPARED, SIG[0..sigLen), message as for hashMessage, profile of profile.ts
  * Memory: SHAKE, POINT, S2, PRODUCT, WORDS, PAIRS, COUNTER
  * Errors: E_SIG_*
  */
@@ -63,7 +63,7 @@ export function verifyPrepared(logn: i32, sigLen: i32, messageLen: i32, profile:
 }
 
 /**
- * Verifies SIG for a point that is hashed already: the signer's check of its own work.
+ * Verifies SIG for a point that has been hashed: the signer's check of the result.
  *
  * Spec:   Falcon, round 3, Algorithm 16, without line 1
  * Shape:  cRaw: i16[n] as squeezePoint leaves it; prepared: i16[2n]; SIG[0..sigLen)
@@ -76,7 +76,7 @@ export function verifyPoint(cRaw: usize, prepared: usize, sigLen: i32, logn: i32
 }
 
 /**
- * The norm test, for the decoded s2 in S2 and, a copy, in PRODUCT.
+ * The norm test, for the decoded s2 in S2 and a copy in PRODUCT.
  *
  * Spec:   Falcon, round 3, Algorithm 16, lines 5-6
  * Shape:  cRaw: i16[n] of hashToPoint.ts; prepared: i16[2n]
@@ -92,9 +92,9 @@ export function judge(cRaw: usize, prepared: usize, logn: i32): i32 {
 }
 
 /**
- * Whether ||(c - r, s2)||^2 <= beta^2, exactly, for every input: each of four sums grows by less
- * than 2^31 a step, so a sum that passes 2^31 (far above beta^2) shows its sign bit before it can
- * wrap, and the sign bits are collected.
+ * Returns whether ||(c - r, s2)||^2 <= beta^2, exactly, for every input. Each of four sums grows by
+ * less than 2^31 per step, so a sum that passes 2^31 (far above beta^2) sets its sign bit before it
+ * can wrap, and the sign bits are collected.
  *
  * Shape:  cRaw, r, s2: i16[n]
  * Bounds: |r| <= 12288

@@ -1,10 +1,10 @@
 /**
- * Many signatures in one call: two messages are hashed at once where that is faster, and the
+ * Verifies many signatures in one call: hashes two messages at once where that is faster. The
  * prepared keys stay in place.
  *
  *   BATCH_RECORDS   per item  | input | inputLen | sig | sigLen | key | status |      six i32
  *                   input     offset in BATCH_DATA of 40 bytes for the salt, then the message
- *                   inputLen  40 + message length; 144 bytes after it are the padding's
+ *                   inputLen  40 + message length; the 144 bytes after it are for the padding
  *                   sig       offset in BATCH_DATA of the signature; 15 bytes after it may be read
  *                   key       number of a prepared key in BATCH_PREPARED, 4n bytes each
  *                   status    written: OK or E_SIG_*
@@ -43,7 +43,7 @@ function sigOf(record: usize): usize {
 }
 
 /**
- * PK -> place `key` of BATCH_PREPARED.
+ * Prepares PK into slot `key` of BATCH_PREPARED.
  *
  * Memory: PK, PRODUCT, BATCH_PREPARED
  * Errors: E_PK_HEADER, E_PK_RANGE
@@ -53,7 +53,7 @@ export function prepareBatchKey(logn: i32, key: i32): i32 {
 }
 
 /**
- * Judges `count` items.
+ * Verifies `count` items.
  *
  * Spec:   Falcon, round 3, Algorithm 16, for each
  * Shape:  twoWay: 1 to hash two messages at once (not those of constant-time signatures), 0 one by
@@ -84,7 +84,7 @@ export function verifyBatch(logn: i32, count: i32, twoWay: i32): i32 {
   return invalid;
 }
 
-/** Puts the salt, bytes 1-40 of the signature, in front of the message. */
+/** Copies the salt, bytes 1-40 of the signature, in front of the message. */
 // @ts-ignore: decorator
 @inline
 function placeSalt(record: usize): void {

@@ -1,4 +1,4 @@
-/** The exports of falcon.verify.wasm: what verification needs, of signatures and of aggregates. */
+/** The exports of falcon.verify.wasm: those needed to verify signatures and aggregates. */
 export {
   BATCH_DATA,
   BATCH_DATA_SIZE,

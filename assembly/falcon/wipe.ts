@@ -1,4 +1,4 @@
-/** Clearing what must not stay. */
+/** Clears secrets after use. */
 import {
   COUNTER,
   IN,
@@ -16,10 +16,10 @@ import {
 import { wipeSign } from './sign';
 
 /**
- * Overwrites with zeros every region that can hold a secret, the message that was signed, its hash
- * state, its point, and what the check of the signature leaves: all but the results, PK and SIG.
- * KEYGEN is not among them: key generation, its only user, clears it before it returns (it is
- * large, and signing should not pay for it).
+ * Zeroes every region that can hold a secret, the signed message, its hash state, its point, and
+ * the values left by the check of the signature: everything except the results, PK and SIG. KEYGEN
+ * is not included: key generation, its only user, clears it before returning (it is large, and
+ * would slow down signing).
  *
  * Secret: all that it clears
  * Memory: SK, SEED, SHAKE, IN, COUNTER, POINT, S2, PRODUCT, WORDS, PAIRS, and what wipeSign clears

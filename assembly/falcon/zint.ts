@@ -1,19 +1,19 @@
 /**
  * Big integers of key generation, many at once.
  *
- * An array of `count` integers of `len` words of 31 bits is kept word by word ("structure of
+ * An array of `count` integers of `len` words of 31 bits is stored word by word ("structure of
  * arrays"), so that one vector holds the same word of four integers; count is a multiple of 4:
  *
  *   | word 0 of all | word 1 of all | .. | word len-1 of all |        4 count len bytes, 16-aligned
  *
- * Signed integers are in two's complement over 31 len bits: bit 30 of the last word is the sign.
- * In residue form (RNS) word u is the value mod prime u instead.
+ * Signed integers are in two's complement over 31 len bits: bit 30 of the last word is the sign. In
+ * residue form (RNS) word u is the value mod prime u instead.
  */
 import { evens, upperHalf } from '../shared/lanes';
 import { PRIME, PRIME_CRT } from './keygenTables.gen';
 import { P0I, R2, T31, mulMont, mulMont4, primeAt, sub4 } from './rns';
 
-/** The last word of integers, mod p: as it is, or counted -2^30 .. 2^30 - 1. */
+/** The last word of integers, mod p: unsigned, or signed in -2^30 .. 2^30 - 1. */
 // @ts-ignore: decorator
 @inline
 function lastWord(x: v128, signed: bool, P: v128): v128 {
@@ -22,7 +22,7 @@ function lastWord(x: v128, signed: bool, P: v128): v128 {
   return i32x4.add(s, v128.and(i32x4.shr_s(s, 31), P));
 }
 
-/** d T + x: the product is below p, so the sum is below 2^32, which the next product accepts. */
+/** d T + x: the product is below p, so the sum is below 2^32, as the next product requires. */
 // @ts-ignore: decorator
 @inline
 function horner(d: v128, T: v128, x: v128, P: v128, I: v128): v128 {
@@ -40,10 +40,10 @@ function reduceFully(d: v128, P: v128): v128 {
 /**
  * One prime's residue of every integer.
  *
- * Spec:   Horner's rule. A product must wait for the one before it, so four chains run side by
- *         side: four vectors of a row, or, when a row has fewer, every fourth word
+ * Spec:   Horner's rule. Each product depends on the previous one, so four chains run in parallel:
+ *         four vectors of a row, or, when a row has fewer, every fourth word
  * Shape:  a: count integers of len words -> out: u32[count]
- * Bounds: signed: two's complement; else the words as they are; out in [0, p)
+ * Bounds: signed: two's complement; otherwise unsigned words; out in [0, p)
  * Memory: out
  * Secret: a
  */
@@ -80,7 +80,7 @@ export function zintMod(out: usize, a: usize, len: i32, count: i32, u: i32, sign
   }
 }
 
-/** One vector's residues: words 4i, 4i + 1, .. by themselves in powers of 2^124, then together. */
+/** One vector's residues: words 4i, 4i + 1, .. separately in powers of 2^124, then combined. */
 function residueOfOne(
   a: usize,
   row: usize,
@@ -100,7 +100,7 @@ function residueOfOne(
   if (w == a) return reduceFully(d0, P);
   const T2 = mulMont4(T, T, P, I);
   const T4 = mulMont4(T2, T2, P, I);
-  // d0 takes the words 4i; the first words of the others have nothing above them
+  // d0 has the words 4i; the first words of the others have nothing above them
   let d1 = v128.load(w - 3 * row);
   let d2 = v128.load(w - 2 * row);
   let d3 = v128.load(w - row);
@@ -113,7 +113,7 @@ function residueOfOne(
     w -= 4 * row;
     d0 = horner(d0, T4, v128.load(w), P, I);
   }
-  // d0 + T (d1 + T (d2 + T d3)): each addend below p where a sum is to stay below 2^32
+  // d0 + T (d1 + T (d2 + T d3)): each addend is below p where a sum must stay below 2^32
   d3 = horner(d3, T, reduceFully(d2, P), P, I);
   d2 = horner(d3, T, reduceFully(d1, P), P, I);
   return reduceFully(horner(d2, T, reduceFully(d0, P), P, I), P);
@@ -208,7 +208,7 @@ function zintCentre(a: usize, len: i32, count: i32, m: usize): void {
 }
 
 /**
- * Signed integers to doubles.
+ * Converts signed integers to doubles.
  *
  * Spec:   the same additions in the same order as the round-3 reference (least word first, each sum
  *         rounded): the result is bit-identical
@@ -284,7 +284,7 @@ export function zintSubScaled(
 }
 
 /**
- * Multiplies by a small factor, in place; returns what does not fit (the OR over the integers).
+ * Multiplies by a small factor, in place; returns the overflow (the OR over the integers).
  *
  * Shape:  a: count integers of len words, unsigned
  * Memory: a

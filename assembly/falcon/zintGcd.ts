@@ -1,11 +1,12 @@
 /**
  * Bezout's equation for two big odd integers, at the deepest level of the NTRU solver.
  *
- * Inside, integers have words of 30 bits, and two of them move together, one 16-byte row per word:
+ * Internally, integers have words of 30 bits, and two of them are processed together, one 16-byte
+ * row per word:
  *
  *   i32x4 row j of (a, b):   | a_j | a_j | b_j | b_j |
  *
- * so that one vector of four factors (pa, qa, pb, qb) gives both a pa + b pb and a qa + b qb.
+ * so that one vector of four factors (pa, qa, pb, qb) yields both a pa + b pb and a qa + b qb.
  */
 import { swapHalves } from '../shared/lanes';
 
@@ -46,7 +47,7 @@ function to30(out: usize, outStride: usize, rows: i32, a: usize, stride: usize, 
   }
 }
 
-/** The way back; what exceeds 31 len bits must be zero. */
+/** The inverse of `to30`; bits beyond 31 len must be zero. */
 function from30(out: usize, stride: usize, len: i32, a: usize, aStride: usize, rows: i32): void {
   let acc: u64 = 0;
   let have = 0;
@@ -65,9 +66,11 @@ function from30(out: usize, stride: usize, len: i32, a: usize, aStride: usize, r
   }
 }
 
-/** Thirty halvings on the low words, steered by the top words: -> i32[4] pa, qa, pb, qb at out. */
+/**
+ * Thirty halvings on the low words, controlled by the top words: -> i32[4] pa, qa, pb, qb at out.
+ */
 function factors(out: usize, aHi: u64, bHi: u64, aLo: u32, bLo: u32): void {
-  // P = pa + 2^32 pb, Q = qa + 2^32 qb; the sums never leave their halves by more than a borrow
+  // P = pa + 2^32 pb, Q = qa + 2^32 qb; the sums never exceed their halves by more than a borrow
   let P: i64 = 1;
   let Q: i64 = <i64>1 << 32;
   for (let i = 0; i < 30; i++) {
@@ -83,7 +86,7 @@ function factors(out: usize, aHi: u64, bHi: u64, aLo: u32, bLo: u32): void {
     bLo -= aLo & <u32>subB;
     bHi -= aHi & <u64>subB;
     Q -= P & subB;
-    // the one that is even is halved: the other one's low word and factors are doubled instead
+    // halves the even one by doubling the other one's low word and factors
     const halveA = subA | ~aOdd;
     const halveB = ~halveA;
     aLo += aLo & <u32>halveB;
@@ -101,9 +104,9 @@ function factors(out: usize, aHi: u64, bHi: u64, aLo: u32, bLo: u32): void {
   store<i32>(out, <i32>((Q - <i64>qa) >> 32), 12);
 }
 
-/** (a, b) <- (a, b) C / 2^30; the lanes of the answer are -1 where the result is negative. */
+/** (a, b) <- (a, b) C / 2^30; the lanes of the result are -1 where it is negative. */
 function stepValues(ab: usize, rows: i32, C: v128): v128 {
-  // carries are kept above zero by a bias of 2^62, as i64x2 has no cheap arithmetic shift
+  // a bias of 2^62 keeps carries positive, as i64x2 has no cheap arithmetic shift
   const M = i64x2.splat(MASK30);
   const K = i64x2.splat(((<i64>1) << 62) - ((<i64>1) << 32));
   let carry = i64x2.splat((<i64>1) << 32);
@@ -146,7 +149,7 @@ function absoluteAndTops(out: usize, ab: usize, rows: i32, negative: v128): void
   v128.store(out, wide);
 }
 
-/** (u0, u1) <- (u0, u1) C / 2^30 mod y, within one multiple of y/2 more than before. */
+/** (u0, u1) <- (u0, u1) C / 2^30 mod y; the bound, in multiples of y/2, grows by one. */
 function stepCofactors(u: usize, rows: i32, C: v128, y: usize, yInverse: u32): void {
   const M = i64x2.splat(MASK30);
   const x0 = v128.load(u);
@@ -177,7 +180,7 @@ function stepCofactors(u: usize, rows: i32, C: v128, y: usize, yInverse: u32): v
  */
 function normalise(u: usize, rows: i32, y: usize): void {
   for (let k = 10; k >= 0; k--) {
-    // add y 2^k where u is negative, else subtract it; at the end one more addition if needed
+    // add y 2^k where u is negative, else subtract it; finally one more addition if needed
     subMultiple(u, rows, y, k, (load<i32>(u + (<usize>(rows - 1) << 4)) >> 31) | 1);
   }
   subMultiple(u, rows, y, 0, load<i32>(u + (<usize>(rows - 1) << 4)) >> 31);
@@ -204,8 +207,8 @@ function inverse30(y: u32): u32 {
 }
 
 /**
- * v = (x u - 1) / y, word by word: v_j is what makes word j of x u - 1 - v y zero.
- * The upper half of x u is never needed, as the division is exact. t: u32[rows].
+ * v = (x u - 1) / y, word by word: v_j makes word j of x u - 1 - v y zero. The upper half of x u is
+ * not needed, as the division is exact. t: u32[rows].
  */
 function exactQuotient(v: usize, t: usize, x: usize, u: usize, y: usize, rows: i32): void {
   const inverse = inverse30(load<u32>(y));
@@ -233,11 +236,11 @@ function exactQuotient(v: usize, t: usize, x: usize, u: usize, y: usize, rows: i
 }
 
 /**
- * The solution of x u - y v = 1 with 0 <= u < y, 0 <= v < x.
+ * Solves x u - y v = 1 with 0 <= u < y, 0 <= v < x.
  *
- * Spec:   extended binary GCD, thirty halvings at a time steered by the low and the top words (T.
- *         Pornin, "Optimized Binary GCD for Modular Inversion", section 3); the cofactor of y is
- *         not carried along but divided out at the end
+ * Spec:   extended binary GCD, thirty halvings at a time controlled by the low and the top words
+ *         (T. Pornin, "Optimized Binary GCD for Modular Inversion", section 3); the cofactor of y
+ *         is not tracked but divided out at the end
  * Shape:  xy: rows of u32[4] = (x, y, -, -), len of them -> out: rows of u32[4] = (v, u, 0, 0)
  * Bounds: x, y odd, unsigned, with 31 len - 16 bits at most
  * Memory: out; tmp: bezoutScratch(len) bytes, 16-aligned
@@ -247,7 +250,7 @@ function exactQuotient(v: usize, t: usize, x: usize, u: usize, y: usize, rows: i
 export function zintBezout(out: usize, xy: usize, len: i32, tmp: usize): bool {
   const rows = rowsFor(len);
   const size = <usize>rows << 4;
-  const ab = tmp + 16; // a row below each array takes the word that is shifted out
+  const ab = tmp + 16; // a row below each array receives the word that is shifted out
   const u = ab + size + 16;
   const y = u + size;
   const t = y + (<usize>rows << 2);
@@ -263,7 +266,7 @@ export function zintBezout(out: usize, xy: usize, len: i32, tmp: usize): bool {
   const yInverse = inverse30(load<u32>(y));
   let negative = i64x2.splat(0);
   absoluteAndTops(scratch, ab, rows, negative);
-  // each round takes at least 29 bits off the two lengths together
+  // each round shortens the two integers by at least 29 bits in total
   for (let bits = 62 * len; bits > -29; bits -= 29) {
     const aTop = load<u64>(scratch);
     const bTop = load<u64>(scratch, 8);
@@ -278,7 +281,7 @@ export function zintBezout(out: usize, xy: usize, len: i32, tmp: usize): bool {
   let difference = load<u32>(ab) ^ 1;
   for (let j = 1; j < rows; j++) difference |= load<u32>(ab + (<usize>j << 4));
   normalise(u, rows, y);
-  // a and b are not needed any more: x and v take their place
+  // a and b are no longer needed: x and v replace them
   const v = ab + (<usize>rows << 2);
   to30(ab, 4, rows, xy, 16, len);
   exactQuotient(v, t, ab, u, y, rows);

@@ -2,20 +2,20 @@
  * F -= k f 2^s and G -= k g 2^s for polynomials of small degree with long coefficients, in one pass
  * over the words: word j of every coefficient of k f is a sum of products of k by words j of f.
  *
- * For negacyclic products, `extendForProduct` lays out each word row of f as signed numbers
+ * For negacyclic products, `extendForProduct` stores each word row of f as signed numbers
  *
  *   | -f_0 .. -f_(m-1) | f_0 .. f_(m-1) |        so that (k f)_i = sum over u of k_u row[m + i - u]
  *
- * and g the same; for m = 2 directly the two vectors that k_0 and k_1 multiply:
+ * and g likewise; for m = 2 directly the two vectors that k_0 and k_1 multiply:
  *
  *   | f_0 f_1 g_0 g_1 | -f_1 f_0 -g_1 g_0 |
  *
- * The words of f and g become digits in [-2^30, 2^30]. So a product is below 2^61 whatever k is,
- * four of them fit 64 bits, and a larger m adds up groups of four: no k needs a way of its own.
+ * The words of f and g become digits in [-2^30, 2^30]. So a product is below 2^61 for every k, four
+ * of them fit 64 bits, and a larger m adds up groups of four: no k needs a special case.
  */
 import { evens } from '../shared/lanes';
 
-/** Four digits x to their places at `to`; `half`: bytes of one polynomial of a row. */
+/** Writes four digits x to their places at `to`; `half`: bytes of one polynomial of a row. */
 // @ts-ignore: decorator
 @inline
 function storeExtended(to: usize, x: v128, logm: i32, half: usize): void {
@@ -46,7 +46,7 @@ export function extendForProduct(out: usize, fg: usize, len: i32, logm: i32): vo
     let carry = i32x4.splat(0);
     for (let j = 1; j < len; j++) {
       const x = i32x4.add(v128.load(from), carry);
-      // from 2^30 on: 2^31 less, and one more in the next word
+      // digits of 2^30 or more: subtract 2^31, and carry one to the next word
       carry = i32x4.shr_u(i32x4.add(x, limit), 31);
       storeExtended(to, i32x4.sub(x, i32x4.shl(carry, 31)), logm, half);
       from += row;
@@ -89,13 +89,12 @@ export function subProduct(
   }
 }
 
-// i64x2 has no cheap arithmetic shift, so what is shifted is kept positive by 2^63, or 2^40, added
-// to it.
+// i64x2 has no cheap arithmetic shift, so shifted values are kept positive by adding 2^63, or 2^40.
 
 /**
- * m = 2, all four coefficients, from the words at w on. y: the first row of the extended pair.
+ * m = 2, all four coefficients, starting at the words at w. y: the first row of the extended pair.
  *
- * Two products are below 2^62 in magnitude, what they carry below 2^32.
+ * Two products are below 2^62 in magnitude, their carries below 2^32.
  */
 function subTwo(w: usize, end: usize, y: usize, small: i32, k: usize, bits: i32): void {
   const K = i64x2.splat((<i64>1 << 63) - (<i64>1 << 32));
@@ -131,10 +130,10 @@ function subTwo(w: usize, end: usize, y: usize, small: i32, k: usize, bits: i32)
 }
 
 /**
- * m = 4, 8 or 16, four coefficients of one polynomial, from the words at w on. y: where k_0's
- * factors of word 0 begin; those of k_u are 4u bytes before it.
+ * m = 4, 8 or 16, four coefficients of one polynomial, starting at the words at w. y: start of
+ * k_0's factors of word 0; those of k_u are 4u bytes before it.
  *
- * Groups of four products, at most 2^63 - 2^33 in magnitude, are cut into a digit and what goes to
+ * Groups of four products, at most 2^63 - 2^33 in magnitude, are split into a digit and a carry to
  * the next word.
  */
 function subMany(

@@ -3,29 +3,29 @@
  *
  *   __heap_base ... | live allocations | free: `top` to the end of memory, which grows |
  *
- * `mark` and `reset` bracket a step of the proof. Addresses are multiples of 64 and never 0. The
- * contents of new room are whatever was there; `allocZero` clears it.
+ * `mark` and `reset` bracket a step of the proof. Addresses are multiples of 64 and never 0. New
+ * allocations are uninitialised; `allocZero` clears them.
  */
 
 /** 65,536 bytes in a page. */
 const PAGE_BITS: u64 = 16;
 let top: usize = 0;
 
-/** Where the next allocation starts. */
+/** The address of the next allocation. */
 export function mark(): usize {
   if (top == 0) top = (__heap_base + 63) & ~63;
   return top;
 }
 
 /**
- * Room for `bytes` bytes.
+ * Allocates `bytes` bytes.
  *
  * Memory: grows by whole pages when needed
  * Errors: returns 0 when memory cannot grow (the maximum, or the host refuses)
  */
 export function alloc(bytes: usize): usize {
   const at = mark();
-  // beyond 2^32, there are more pages than memory can have
+  // a size beyond 2^32 exceeds the maximum number of pages
   const end = (<u64>at + bytes + 63) & ~63;
   const missing = <i32>((end + 0xffff) >> PAGE_BITS) - memory.size();
   if (missing > 0 && memory.grow(missing) == -1) return 0;
@@ -34,7 +34,7 @@ export function alloc(bytes: usize): usize {
 }
 
 /**
- * The same, filled with zeros.
+ * Like `alloc`, filled with zeros.
  *
  * Errors: as `alloc`
  */
@@ -44,7 +44,7 @@ export function allocZero(bytes: usize): usize {
   return at;
 }
 
-/** Gives back everything allocated since `mark` returned `to`. */
+/** Frees everything allocated since `mark` returned `to`. */
 export function reset(to: usize): void {
   top = to;
 }

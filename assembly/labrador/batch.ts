@@ -1,8 +1,8 @@
 /**
- * The kernels over many polynomials in one call: what the steps of the proof use.
+ * Kernels over many polynomials in one call, used by the steps of the proof.
  *
- * A run of columns may start and end anywhere; whole pairs are stored together, a single column
- * beside its neighbour.
+ * A run of columns may start and end anywhere; whole pairs are stored together, a single column is
+ * stored without changing its neighbour.
  */
 import { OK } from '../shared/status';
 import { decompose } from './digits';
@@ -25,7 +25,7 @@ import { unpackKey, xofBlocks } from './xof';
 const PAIR: usize = memory.data(1536, 64);
 const COLUMN: usize = memory.data(512, 64);
 
-/** What a run of polynomials is made of. */
+/** Kinds of source of a run of polynomials. */
 const FROM_SMALL: i32 = 0;
 const FROM_WIDE: i32 = 1;
 const FROM_COEFS: i32 = 2;
@@ -59,7 +59,7 @@ function fill(vec: usize, column: i32, a: usize, stride: usize, count: i32, kind
 }
 
 /**
- * Small polynomials into columns `column` to `column + count - 1`.
+ * Writes small polynomials into columns `column` to `column + count - 1`.
  *
  * Shape:  a: i16[64], `stride` bytes apart -> vec
  * Bounds: |a| <= 8192
@@ -71,7 +71,7 @@ export function smallsToVec(vec: usize, column: i32, a: usize, stride: usize, co
 }
 
 /**
- * The same for larger coefficients.
+ * Like `smallsToVec`, for larger coefficients.
  *
  * Shape:  a: i16[64], `stride` bytes apart -> vec
  * Bounds: any a
@@ -83,7 +83,7 @@ export function widesToVec(vec: usize, column: i32, a: usize, stride: usize, cou
 }
 
 /**
- * The same for polynomials mod q.
+ * Like `smallsToVec`, for polynomials mod q.
  *
  * Shape:  a: i64[64], `stride` bytes apart -> vec
  * Bounds: |a| <= 2^44
@@ -95,7 +95,7 @@ export function coefsToVec(vec: usize, column: i32, a: usize, stride: usize, cou
 }
 
 /**
- * Columns to polynomials mod q.
+ * Converts columns to polynomials mod q.
  *
  * Shape:  vec -> coefs: i64[count][64], centred
  * Bounds: the integers are below P/2 (1 - 2^-12.4)
@@ -110,8 +110,8 @@ export function vecToCoefs(coefs: usize, vec: usize, column: i32, count: i32): i
 }
 
 /**
- * Reduces columns mod q, in place: the integers they stand for become centred. Keeps long chains of
- * products below P/2.
+ * Reduces columns mod q, in place: the integers that they represent become centred. Keeps long
+ * chains of products below P/2.
  *
  * Shape:  columns `column` to `column + count - 1` of vec
  * Bounds: |integer| < P/2 (1 - 2^-12.4) -> at most (q - 1)/2
@@ -141,7 +141,7 @@ function twisted(form: usize, a: usize, alpha: usize): void {
 }
 
 /**
- * The second copy of an item: alpha sigma(a) into a run of columns.
+ * Writes the second copy of an item, alpha sigma(a), into a run of columns.
  *
  * Spec:   docs/protocol.md, 7.1, Y
  * Shape:  a: i16[64], `stride` bytes apart; alpha: i16[6][64] in NTT form -> vec
@@ -175,7 +175,7 @@ export function twistedToVec(
 }
 
 /**
- * Multiples of one polynomial into a run of columns.
+ * Writes multiples of one polynomial into a run of columns.
  *
  * Spec:   docs/protocol.md, 7.6: eta_i tau_t at the places of an item
  * Shape:  a: i16[6][64], factors: i16[count][6][64], both in NTT form -> vec
@@ -272,9 +272,9 @@ export function decomposeMany(out: usize, coefs: usize, polys: i32, count: i32, 
 }
 
 /**
- * A run of columns of a vector into columns of another one.
+ * Copies a run of columns of a vector into columns of another one.
  *
- * Shape:  columns `first` to `first + count - 1` of from -> `column` on of to
+ * Shape:  columns `first` to `first + count - 1` of from -> `column` onwards of to
  * Memory: to, from, PAIR
  */
 export function copyColumns(to: usize, column: i32, from: usize, first: i32, count: i32): i32 {
@@ -295,11 +295,11 @@ export function copyColumns(to: usize, column: i32, from: usize, first: i32, cou
   return OK;
 }
 
-/** Eleven times four blocks: eight elements of a key, and what unpacking reads beyond. */
+/** Eleven times four blocks: eight elements of a key, and the bytes beyond that unpacking reads. */
 const KEY_STREAM: usize = memory.data(2832, 64);
 
 /**
- * Columns of a row of a commitment key, from the stream chosen by xofStart.
+ * Expands columns of a row of a commitment key, from the stream selected by xofStart.
  *
  * Spec:   docs/protocol.md, 6.1
  * Shape:  columns `column` (a multiple of 8) to `column + count - 1` of the stream into the same
@@ -312,7 +312,7 @@ export function expandKey(vec: usize, column: i32, count: i32): i32 {
   return OK;
 }
 
-/** The same for at most eight columns. */
+/** Like `expandKey`, for at most eight columns. */
 function expandEight(vec: usize, column: i32, count: i32): void {
   xofBlocks(KEY_STREAM, 44 * (column >> 3), 11);
   for (let i = 0; i < count; i += 2) {
@@ -333,12 +333,12 @@ function expandEight(vec: usize, column: i32, count: i32): void {
 const LIFTS: usize = memory.data(4096, 64);
 
 /**
- * The projection's part of the two lifts' functionals, into the same columns of two vectors.
+ * Writes the projection's part of the two lifts' functionals into the same columns of two vectors.
  *
  * Spec:   docs/protocol.md, 8.4
- * Shape:  polynomials `first` to `first + count - 1` of the stream -> columns `column` on of vec0,
- *         vec1
- * Memory: the vectors, LIFTS, what collapseTwo uses; collapseStart for two lifts comes before
+ * Shape:  polynomials `first` to `first + count - 1` of the stream -> columns `column` onwards of
+ *         vec0, vec1
+ * Memory: the vectors, LIFTS, what collapseTwo uses; call collapseStart for two lifts first
  */
 export function collapseToVecs(
   vec0: usize,

@@ -6,7 +6,7 @@ import { OK } from '../shared/status';
 import { C_TABLE } from './cosTable.gen';
 import { readByte, readWord, xofBlocks } from './xof';
 
-/** Zeros of a challenge, and how many coefficients are +-1 and +-2; others are +-3. */
+/** Number of zeros of a challenge, and of coefficients +-1 and +-2; the others are +-3. */
 const ALPHA_ZEROS: i32 = 21;
 const ALPHA_ONES: i32 = 30;
 const ALPHA_TWOS: i32 = 13;
@@ -14,14 +14,14 @@ const C_ZEROS: i32 = 22;
 const C_ONES: i32 = 28;
 const C_TWOS: i32 = 12;
 /**
- * The bound of the squared magnitudes at the complex roots. None is equal to it: 376 * 2^40, which
- * 47 divides once, is no sum of two squares.
+ * The bound of the squared magnitudes at the complex roots. Equality cannot occur: 376 * 2^40 is
+ * divisible by 47 exactly once, so it is not a sum of two squares.
  */
 const OPERATOR_BOUND: i64 = 376;
 
 /**
- * A polynomial with `zeros` zeros, `ones` coefficients +-1, `twos` coefficients +-2 and else +-3,
- * from the stream (inside-out shuffle).
+ * Draws a polynomial with `zeros` zeros, `ones` coefficients +-1, `twos` coefficients +-2 and
+ * otherwise +-3, from the stream (inside-out shuffle).
  */
 function shuffleSigns(out: usize, zeros: i32, ones: i32, twos: i32): void {
   memory.fill(out, 0, 128);
@@ -38,8 +38,8 @@ function shuffleSigns(out: usize, zeros: i32, ones: i32, twos: i32): void {
 }
 
 /**
- * True when |a(zeta)|^2 is at most 376 at the 32 odd powers of e^(i pi/64), one of each conjugate
- * pair.
+ * Returns whether |a(zeta)|^2 is at most 376 at the 32 odd powers of e^(i pi/64), one of each
+ * conjugate pair.
  *
  * Spec:   docs/protocol.md, 5.4: cosines rounded to 30 bits, sums shifted right by 10, exact in
  *         integers
@@ -65,7 +65,7 @@ export function isShortOperator(a: usize): bool {
 }
 
 /**
- * alpha: 30 coefficients +-1, 13 coefficients +-2, from the stream chosen by xofStart.
+ * Samples alpha: 30 coefficients +-1, 13 coefficients +-2, from the stream selected by xofStart.
  *
  * Spec:   docs/protocol.md, 5.4
  * Shape:  out: i16[64]
@@ -77,8 +77,8 @@ export function sampleAlpha(out: usize): i32 {
 }
 
 /**
- * c: 28 coefficients +-1, 12 coefficients +-2, 2 coefficients +-3, of an operator norm whose square
- * is at most 376.
+ * Samples c: 28 coefficients +-1, 12 coefficients +-2, 2 coefficients +-3, with a squared operator
+ * norm of at most 376.
  *
  * Spec:   docs/protocol.md, 5.4
  * Shape:  out: i16[64]
@@ -93,11 +93,12 @@ export function sampleC(out: usize): i32 {
   return attempts;
 }
 
-/** A block's worth of stream. */
+/** One block of the stream. */
 const BYTES: usize = memory.data(256, 16);
 
 /**
- * A short polynomial: coefficients uniform in [-4, 3], from the first 24 bytes of the stream.
+ * Samples a short polynomial: coefficients uniform in [-4, 3], from the first 24 bytes of the
+ * stream.
  *
  * Spec:   docs/protocol.md, 5.2
  * Shape:  out: i16[64]

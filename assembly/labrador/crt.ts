@@ -1,5 +1,5 @@
 /**
- * From residues back to integers, and on to q: "explicit CRT".
+ * Conversion of residues to integers mod q ("explicit CRT").
  *
  *   residues  a_i = x (P / p_i)^-1 mod p_i, six vectors of 64 signed lanes, |a_i| <= 13277
  *   quotient  k = round(sum a_i / p_i), by reciprocals of 28 bits; exact for
@@ -32,12 +32,12 @@ function dots(a: v128, b: v128, c: v128, constants: usize): v128 {
 @inline
 function reconstruct4(out: usize, a: v128, b: v128, c: v128): void {
   const table = RECONSTRUCTION;
-  // |quotient| <= 6: the low half of a lane is all of it
+  // |quotient| <= 6: it fits the low half of a lane
   const k = i32x4.shr_s(i32x4.add(dots(a, b, c, table), i32x4.splat(1 << 27)), 28);
   let l0 = i32x4.sub(dots(a, b, c, table + 48), i32x4.dot_i16x8_s(k, v128.load(table, 192)));
   let l1 = i32x4.sub(dots(a, b, c, table + 96), i32x4.dot_i16x8_s(k, v128.load(table, 208)));
   let l2 = i32x4.sub(dots(a, b, c, table + 144), i32x4.dot_i16x8_s(k, v128.load(table, 224)));
-  // Carries; then the part of l2 from 2^44 on comes round 117 times.
+  // Carries, then folds the bits of l2 from 2^44 upwards, times 117.
   l1 = i32x4.add(l1, i32x4.shr_s(l0, 15));
   l0 = v128.and(l0, i32x4.splat(0x7fff));
   l2 = i32x4.add(l2, i32x4.shr_s(l1, 15));

@@ -11,7 +11,7 @@ export const TOO_WIDE: i32 = 1;
 
 /**
  * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1),
- * 2^(bits-1)), the last one is the rest.
+ * 2^(bits-1)), the last one is the remainder.
  *
  * Spec:   docs/protocol.md, 1
  * Shape:  coefs: i64[64] -> digit j at out + j stride: i16[64]
@@ -75,8 +75,8 @@ export function cutLow(high: usize, e: usize, coefs: usize, cut: i32): void {
 }
 
 /**
- * Cuts low bits of the integers as they are: high = floor(u / 2^cut), e = 2^cut high + 2^(cut-1) -
- * u.
+ * Cuts low bits of the integers without reduction: high = floor(u / 2^cut), e = 2^cut high +
+ * 2^(cut-1) - u.
  *
  * Spec:   docs/protocol.md, 6.2 to 6.4: u' of a hidden message, t' of an inner commitment
  * Shape:  coefs: i64[64 polys] -> high: i64[64 polys] (may be coefs), e: i16[64 polys]
@@ -93,7 +93,7 @@ export function cutSigned(high: usize, e: usize, coefs: usize, polys: i32, cut: 
     const b = v128.load(coefs, 16);
     const c = v128.load(coefs, 32);
     const d = v128.load(coefs, 48);
-    // u mod 2^cut, of which 16 bits are enough
+    // u mod 2^cut, for which 16 bits suffice
     v128.store(e, i16x8.sub(half, v128.and(lowWords(a, b, c, d), mask)));
     v128.store(high, i64x2.shr_s(a, cut));
     v128.store(high, i64x2.shr_s(b, cut), 16);
@@ -104,7 +104,7 @@ export function cutSigned(high: usize, e: usize, coefs: usize, polys: i32, cut: 
 }
 
 /**
- * What stands for a value that was cut: 2^cut high + 2^(cut-1), centred.
+ * Restores the representative of a cut value: 2^cut high + 2^(cut-1), centred.
  *
  * Spec:   docs/protocol.md, 6.2
  * Shape:  high: i64[64] in [0, q / 2^cut] -> coefs: i64[64] (may be high)
@@ -119,11 +119,11 @@ export function restoreCut(coefs: usize, high: usize, cut: i32): void {
 }
 
 /**
- * Packs values of `bits` bits, least significant bit first; the last byte is filled with zeros.
+ * Packs values of `bits` bits, least significant bit first; zeros pad the last byte.
  *
  * Spec:   docs/protocol.md, 1, pack_w
  * Shape:  values: i64[count], canonical when centred -> out: u8[ceil(count bits / 8)]
- * Bounds: bits <= 44; negative values are taken mod q first
+ * Bounds: bits <= 44; negative values are first reduced mod q
  * Memory: values, out
  */
 export function packBits(out: usize, values: usize, count: i32, bits: i32): void {
@@ -142,11 +142,11 @@ export function packBits(out: usize, values: usize, count: i32, bits: i32): void
 }
 
 /**
- * Unpacks what `packBits` packed.
+ * Unpacks the output of `packBits`.
  *
- * Shape:  from: u8[ceil(count bits / 8)] -> values: i64[count], as they stand
+ * Shape:  from: u8[ceil(count bits / 8)] -> values: i64[count], unchanged
  * Memory: from, values
- * Errors: TOO_WIDE if a value is above `largest` or a bit of the filling is set
+ * Errors: TOO_WIDE if a value is above `largest` or a padding bit is set
  */
 export function unpackBits(values: usize, from: usize, count: i32, bits: i32, largest: i64): i32 {
   const mask: u64 = (<u64>1 << bits) - 1;

@@ -1,12 +1,10 @@
-/**
- * The part of a lift's functional that comes from the ten functionals mod 12289.
- */
+/** The contribution of the ten functionals mod 12289 to a lift's functional. */
 import { interleaveHigh, interleaveLow } from '../shared/lanes';
 import { OK } from '../shared/status';
 import { splitLimbs } from './ntt';
 import { centrePair, foldPair } from './zq';
 
-/** Functionals. */
+/** Number of functionals. */
 const COUNT: usize = 10;
 /** Theta and its limbs: i64[16] and i16[3][16], of which the first ten are used. */
 const THETA: usize = memory.data(128, 16);
@@ -82,8 +80,8 @@ function addFour(coefs: usize, a: v128, b: v128, c: v128, d: v128, e: v128, pair
 }
 
 /**
- * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k; sigma is applied by whoever made
- * the parts of rho.
+ * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k. The parts of rho must already have
+ * sigma applied.
  *
  * Spec:   docs/protocol.md, 7.6
  * Shape:  rho: i16[64] for j = 0..9, `stride` bytes apart; coefs: i64[3][64], centred before and

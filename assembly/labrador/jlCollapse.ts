@@ -2,9 +2,9 @@
  * The transpose of the projection: sigma of the sum of omega_j row_j of a polynomial, for two or
  * three lifts at once, omega_j = omega_j0 + omega_j1 X^32.
  *
- * Eight bits of a coefficient, those of rows 8k to 8k + 7, choose one of 256 subset sums of their
- * omega. 17 of these sums, one for each k, are a coefficient of G_0 = sum omega_j0 row_j and of
- * G_1 = sum omega_j1 row_j; then, as sigma(row_j) X^32 = sigma(X^-32 row_j),
+ * Eight bits of a coefficient, those of rows 8k to 8k + 7, select one of 256 subset sums of their
+ * omega. The sum of 17 of these, one for each k, is a coefficient of G_0 = sum omega_j0 row_j and
+ * of G_1 = sum omega_j1 row_j; then, as sigma(row_j) X^32 = sigma(X^-32 row_j),
  *
  *   H = G_0 + X^-32 G_1     H_c = G_0,c + G_1,c+32     H_c+32 = G_0,c+32 - G_1,c     (c < 32)
  *   F = sigma(H)            F_0 = H_0                  F_64-c = -H_c                 (c > 0)
@@ -21,16 +21,21 @@ const OCTETS: usize = 17;
 /** Bytes of a row's omega, (omega_j0, omega_j1), and of a lift's. */
 const OMEGA: usize = 16;
 const OMEGAS: usize = 2192;
-/** A multiple of q, 2^53 but for 2^16: no |H| <= 34 * 2^47 + 2^44 reaches it. */
+/**
+ * A multiple of q, slightly less than 2^53 (by about 2^16): every |H| <= 34 * 2^47 + 2^44 is
+ * smaller.
+ */
 const BIAS: i64 = Q << 9;
 /** 2^44 mod q, twice. */
 const EXCESSES: usize = memory.data<i64>([EXCESS, EXCESS], 16);
-/** What the last row, ones at the lower half, adds to G_0 and G_1: an entry of SUBSETS. */
+/**
+ * The contribution of the last row, ones at the lower half, to G_0 and G_1: an entry of SUBSETS.
+ */
 const LAST: usize = memory.data(48, 16);
-/** What sumTwo or sumThree gives. */
+/** The results of sumTwo and sumThree. */
 const SUMS: usize = memory.data(2048, 64);
 
-/** omega of one row as an entry of SUBSETS. */
+/** Stores omega of one row as an entry of SUBSETS. */
 function storeOmega(entry: usize, omega: usize, lifts: i32): void {
   const a = v128.load(omega);
   const b = v128.load(omega, OMEGAS);
@@ -52,7 +57,7 @@ export function collapseStart(omega: usize, lifts: i32): i32 {
   for (let octet: usize = 0; octet < OCTETS; octet++, table += entry << 8) {
     memory.fill(table, 0, entry);
     for (let half = entry; half < entry << 8; half += half, omega += OMEGA) {
-      // the sums so far, once more with this row
+      // the sums so far, repeated with this row added
       storeOmega(LAST, omega, lifts);
       for (let at = table; at < table + half; at += entry) {
         for (let i: usize = 0; i < entry; i += 16) {
@@ -65,7 +70,7 @@ export function collapseStart(omega: usize, lifts: i32): i32 {
   return OK;
 }
 
-/** INDEX of a polynomial, for entries of that many bytes: at most 255 * 48. */
+/** Computes INDEX of a polynomial, for entries of this many bytes: at most 255 * 48. */
 function findEntries(bits: usize, entry: i32): void {
   const scale = v128.splat<i16>(<i16>entry);
   for (let to: usize = INDEX; to < INDEX + 2176; to += 128, bits += 64) {
@@ -74,7 +79,9 @@ function findEntries(bits: usize, entry: i32): void {
   }
 }
 
-/** Low nibbles of a and b become bytes, then high ones; those of b are above. */
+/**
+ * Joins the low nibbles of a and b to bytes, then the high ones; those of b are the upper halves.
+ */
 // @ts-ignore: decorator
 @inline
 function joinNibbles(to: usize, a: v128, b: v128, scale: v128): void {
@@ -108,7 +115,7 @@ function storeTwo(place: usize, minusH: v128): void {
   v128.store64_lane(place, x, 1, 512);
 }
 
-/** The place of a column in sigma; that of column 0 is its own. */
+/** The place of a column in sigma; column 0 keeps its place. */
 // @ts-ignore: decorator
 @inline
 function placeOf(column: usize): usize {
@@ -128,7 +135,7 @@ function negateFirst(out: usize): void {
  * Spec:   docs/protocol.md, 8.4: the part of F that comes from the projection
  * Shape:  out: i64[count][2][64], centred mod q
  * Bounds: |H| <= 34 * 2^47 + 2^44 < BIAS
- * Memory: out, STREAM, INDEX, SUMS; collapseStart for two lifts comes before
+ * Memory: out, STREAM, INDEX, SUMS; call collapseStart for two lifts first
  */
 export function collapseTwo(out: usize, first: i32, count: i32): void {
   const bias = i64x2.splat(BIAS);
@@ -147,12 +154,12 @@ export function collapseTwo(out: usize, first: i32, count: i32): void {
 }
 
 /**
- * The same for three lifts.
+ * Like `collapseTwo`, for three lifts.
  *
  * Spec:   docs/protocol.md, 7.6
  * Shape:  out: i64[count][3][64], centred mod q
  * Bounds: as collapseTwo
- * Memory: out, STREAM, INDEX, SUMS; collapseStart for three lifts comes before
+ * Memory: out, STREAM, INDEX, SUMS; call collapseStart for three lifts first
  */
 export function collapseThree(out: usize, first: i32, count: i32): void {
   const bias = i64x2.splat(BIAS);

@@ -8,27 +8,27 @@
  *   byte c       (0-15)   low nibble: coefficient c         high nibble: coefficient 16 + c
  *   byte 16 + c           low nibble: coefficient 32 + c    high nibble: coefficient 48 + c
  *
- * Nibbles are multiplied as they are by dot_i16x8_s, and shifted by one, two and three bits; twice
- * the sum of the next shift taken away is the sum of one bit. The lower 32 bits of a row meet the
- * lower half of s in y and the upper one in y*; the upper bits meet the upper half in y and minus
- * the lower one in y*.
+ * dot_i16x8_s multiplies nibbles unshifted, and shifted by one, two and three bits; subtracting
+ * twice the sum of the next shift yields the sum of one bit. The lower 32 bits of a row multiply
+ * the lower half of s in y and the upper one in y*; the upper bits multiply the upper half in y and
+ * minus the lower one in y*.
  */
 import { mac } from './lanes';
 import { OK } from '../shared/status';
 import { xofBlocks } from './xof';
 
-/** Random rows. */
+/** Number of random rows. */
 const ROWS: usize = 136;
-/** Blocks of a polynomial. */
+/** Number of blocks of a polynomial. */
 const BLOCKS: i32 = 17;
 /** Bytes of a polynomial's bits. */
 export const BITS: usize = 1088;
-/** Polynomials whose blocks are a multiple of the four that are made at a time. */
+/** Number of polynomials whose blocks are a multiple of the four generated at a time. */
 const STAGED: i32 = 4;
 /** Bits of four polynomials. */
 const STREAM: usize = memory.data(4352, 64);
 
-/** The bits of polynomial first + i of a run of `count`; made for four at a time. */
+/** The bits of polynomial first + i of a run of `count`; generated for four at a time. */
 // @ts-ignore: decorator
 @inline
 export function bitsOf(first: i32, i: i32, count: i32): usize {
@@ -40,7 +40,7 @@ export function bitsOf(first: i32, i: i32, count: i32): usize {
   return STREAM + BITS * <usize>place;
 }
 
-/** Polynomials between two emptyings of LANE_SUMS: 16 * 15 * 256 * 32768 < 2^31. */
+/** Polynomials between two flushes of LANE_SUMS: 16 * 15 * 256 * 32768 < 2^31. */
 const RUN: i32 = 256;
 /** Sums of the bits j, j + 1, ... (as a number) of rows 4g + j for y and y*, i32[136][2][4]. */
 const LANE_SUMS: usize = memory.data(4352, 64);
@@ -49,7 +49,7 @@ const SORTED: usize = memory.data(128, 16);
 /** 0x000f in all 16-bit lanes. */
 const NIBBLE: usize = memory.data<i16>([15, 15, 15, 15, 15, 15, 15, 15], 16);
 
-/** Even and odd columns apart. */
+/** Separates even and odd columns. */
 function sortColumns(s: usize): void {
   for (let to: usize = SORTED; to < SORTED + 128; to += 32, s += 32) {
     const a = v128.load(s);
@@ -59,14 +59,14 @@ function sortColumns(s: usize): void {
   }
 }
 
-/** y gains eight columns of the lower half and those 32 columns above. */
+/** Adds eight columns of the lower half, and those 32 columns above, to y. */
 // @ts-ignore: decorator
 @inline
 function addStraight(y: v128, low: v128, high: v128, s: usize): v128 {
   return mac(mac(y, low, v128.load(s)), high, v128.load(s, 64));
 }
 
-/** y* does. */
+/** Like `addStraight`, for y*. */
 // @ts-ignore: decorator
 @inline
 function addTurned(y: v128, low: v128, high: v128, s: usize): v128 {
@@ -118,9 +118,9 @@ function total(at: usize): i64 {
   );
 }
 
-/** Empties LANE_SUMS into y. */
+/** Flushes LANE_SUMS into y. */
 function emptySums(y: usize): void {
-  // y and y* of four rows, as they lie in both
+  // y and y* of four rows, in the order of both
   for (let at: usize = LANE_SUMS; at < LANE_SUMS + 4352; at += 128, y += 64) {
     for (let i: usize = 0; i < 2; i++) {
       const from = at + (i << 4);
@@ -154,7 +154,7 @@ function sumOf(s: usize): i64 {
 
 /**
  * y_j += <row j, s> and y*_j += <X^32 row j, s> over polynomials first to first + count - 1 of the
- * stream chosen by xofStart.
+ * stream selected by xofStart.
  *
  * Spec:   docs/protocol.md, 5.3
  * Shape:  s: i16[count][64]; y: i64[137][2], the pairs (y_j, y*_j); the last one is (U, V)

@@ -1,16 +1,16 @@
 /**
  * Integers modulo the six primes in eight 16-bit lanes, and their products in four 32-bit lanes.
  *
- * A lane holds any signed representative, -2^15 too: no companion is -2^15, and (-2^15)^2 is the
- * one product on which the two instructions of mulr differ. All bounds follow from
+ * A lane holds any signed representative, including -2^15: no companion is -2^15, and (-2^15)^2 is
+ * the only product on which the two instructions of mulr differ. All bounds follow from
  * scripts/generate/labradorPlan.ts:
  *
  *   mulmod(a, w) = a*w - p * mulr(a, w')    shared/zq.ts, with p for q
  *   mred(acc)    = (acc - p * m) >> 16      m = acc / p mod 2^16, centred: Montgomery's reduction
  *                                           of a 32-bit lane
  *
- * Constants come from a prime's table (nttTables.gen.ts) by v128.load: a splat becomes a literal at
- * each use, which V8 rebuilds each time.
+ * Constants are loaded from a prime's table (nttTables.gen.ts) by v128.load: a splat becomes a
+ * literal at each use, which V8 rebuilds each time.
  */
 import { mulmod, mulr } from '../shared/zq';
 import { T_AS_IS, T_COMPANION, T_FACTOR } from './nttTables.gen';
@@ -61,8 +61,8 @@ export function mred(acc: v128, low: v128, inverseLow: v128): v128 {
  * l0 + 2^14 l1 + 2^30 l2 mod p. Two quotients share one mulForms by p.
  *
  * Shape:  eight lanes of each limb; w1, w2 and their companions: T_LIMB1, T_LIMB2
- * Bounds: |l0| <= 2^13, any l1 (-2^15 is met only by a companion below it in magnitude),
- *         |l2| <= 2^14 + 1: |result| <= 28603
+ * Bounds: |l0| <= 2^13, any l1 (-2^15 is multiplied only by companions below it in magnitude), |l2|
+ *         <= 2^14 + 1: |result| <= 28603
  */
 // @ts-ignore: decorator
 @inline

@@ -1,9 +1,10 @@
 /**
- * What projection and functionals put on the places of S at level 0, three lifts at once:
+ * The contribution of projection and functionals to the places of S at level 0, for three lifts at
+ * once:
  *
  *   sigma(projection's rows by omega) + sigma(rho by theta)
  *
- * What stays the same over a run of places is handed over in LIFT, u32[8]:
+ * Values that are constant over a run of places are passed in LIFT, u32[8]:
  *
  *   0  jl key         4  word 13 of its stream    8  word 14
  *   12 row, lift 0    16 lift 1                   20 lift 2
@@ -22,15 +23,14 @@ export const LIFT: usize = memory.data(32, 16);
 const COLLAPSED: usize = memory.data(6144, 64);
 
 /**
- * Places `first` to `first + count - 1` (numbers W i + t) of one item, into columns `column` on of
- * the three rows in LIFT.
+ * Writes places `first` to `first + count - 1` (numbers W i + t) of one item into columns `column`
+ * onwards of the three rows in LIFT.
  *
  * Spec:   docs/protocol.md, 7.6, without eta
  * Shape:  t: part of the first place; parts: i16[2K][64] of the item's first functional, sigma
  *         applied
  * Bounds: NTT form of centred integers
- * Memory: LIFT, the rows, parts; collapseStart for three lifts and functionalsStart
- *         come before
+ * Memory: LIFT, the rows, parts; call collapseStart for three lifts and functionalsStart first
  */
 export function liftRun(column: i32, first: i32, t: i32, count: i32, parts: usize): i32 {
   const stride = <usize>load<u32>(LIFT, 24);

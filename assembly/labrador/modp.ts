@@ -14,12 +14,12 @@ import { intt, ntt, pointwisePrepared, preparePoly } from '../shared/ntt';
 import { OK } from '../shared/status';
 import { centre, Q_LANES } from '../shared/zq';
 
-/** i16[1024], and the row that wraps round. */
+/** i16[1024], and the row that wraps around. */
 const PRODUCT: usize = memory.data(2112, 64);
 const PLAIN: usize = memory.data(2112, 64);
 
 /**
- * sigma_n(h), transformed, with companions: what `functionalParts` multiplies by.
+ * Prepares the factor of `functionalParts`: sigma_n(h), transformed, with companions.
  *
  * Spec:   docs/protocol.md, 7.3
  * Shape:  h: i16[n] -> prepared: i16[2n], each eight values w followed by their companions
@@ -29,7 +29,7 @@ const PLAIN: usize = memory.data(2112, 64);
 export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
   const n: usize = 1 << logn;
   const p = v128.load(Q_LANES);
-  // coefficient j of sigma is minus coefficient n - j, and n counts as minus 0
+  // coefficient j of sigma is minus coefficient n - j, and coefficient n is minus coefficient 0
   for (let i: usize = 0; i < 2 * n; i += 16) {
     const x = centre(v128.load(h + i), p);
     const reversed = reverseLanes(x);

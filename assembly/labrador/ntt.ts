@@ -1,15 +1,15 @@
 /**
- * Between coefficients and NTT form.
+ * Conversion between coefficients and NTT form.
  *
  *   small    i16[64]     coefficients, any (SMALL_MAX = 8192 for the quicker functions)
  *   coefs    i64[64]     coefficients mod q, |x| <= 2^44
  *   form     i16[6][64]  NTT form: for each prime the values at the odd powers of its root, times
  *                        2^-15, |x| <= (p + 1)/2; position 8i + v holds the value of bit-reversed
- *                        index 8v + i. A form stands for an integer polynomial, not reduced mod q;
+ *                        index 8v + i. A form represents an integer polynomial, not reduced mod q;
  *                        it is exact while |integer| < P/2 (1 - 2^-12.4), P = 2^81.83
  *   sums     i32[6][64]  products of forms, added up (polyVec.ts), times 2^-46
  *
- * X -> X^-1 sends index k to 63 - k in bit-reversed order, so it reverses the 64 positions:
+ * X -> X^-1 maps index k to 63 - k in bit-reversed order, so it reverses the 64 positions:
  * `sigmaForm`.
  */
 import { evens, odds, reverseLanes } from '../shared/lanes';
@@ -49,11 +49,11 @@ export function smallToForm(form: usize, a: usize): void {
 }
 
 /**
- * The same for larger coefficients.
+ * Like `smallToForm`, for larger coefficients.
  *
  * Shape:  a: i16[64] -> form: i16[6][64]
- * Bounds: any a (-2^15 is met only by factors below 2^15 in magnitude, where both instructions
- *         agree)
+ * Bounds: any a (-2^15 is multiplied only by factors below 2^15 in magnitude, where both
+ *         instructions agree)
  * Memory: a, form
  */
 export function wideToForm(form: usize, a: usize): void {
@@ -66,7 +66,7 @@ export function wideToForm(form: usize, a: usize): void {
  * Polynomial mod q to NTT form.
  *
  * Shape:  coefs: i64[64] -> form: i16[6][64]
- * Bounds: |coefs| <= 2^44; the integers are taken as they are
+ * Bounds: |coefs| <= 2^44; the integers are not reduced
  * Memory: coefs, form, SCRATCH
  */
 export function coefsToForm(form: usize, coefs: usize): void {
@@ -123,7 +123,7 @@ function unevenLimb(a: v128, b: v128, limb: i32, mask: v128): v128 {
 }
 
 /**
- * Limbs of 64 integers, as the transform takes them: l0 + 2^14 l1 + 2^30 l2, the two lower ones in
+ * Splits 64 integers into limbs for the transform: l0 + 2^14 l1 + 2^30 l2, the two lower ones in
  * [-2^13, 2^13), [-2^15, 2^15).
  *
  * Shape:  coefs: i64[64] -> limbs: i16[3][64]

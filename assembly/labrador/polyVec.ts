@@ -1,8 +1,8 @@
 /**
  * Vectors of polynomials in NTT form, and sums of their products.
  *
- * A vector of n columns takes ceil(n / 32) blocks of 24,576 bytes; columns beyond n are zero. Two
- * columns lie interleaved, so that one dot_i16x8_s multiplies and adds both:
+ * A vector of n columns occupies ceil(n / 32) blocks of 24,576 bytes; columns beyond n are zero.
+ * Two columns are interleaved, so that one dot_i16x8_s multiplies and adds both:
  *
  *   block     prime 0         prime 1         ...  prime 5             4096 bytes each
  *   prime     positions 0-15  16-31   32-47   48-63                    1024 bytes each
@@ -11,7 +11,7 @@
  *
  * A product of two such blocks is 16 multiply-adds in a 32-bit lane, |lane| <= 32 * 6849^2 < 2^31,
  * then one Montgomery reduction (|result| <= 29753), then an addition to sums, i32[6][64]. Sums may
- * run over MAX_BLOCKS = 6940 blocks.
+ * cover MAX_BLOCKS = 6940 blocks.
  */
 import { interleaveHigh, interleaveLow } from '../shared/lanes';
 import { finish, mac, mred } from './lanes';
@@ -26,7 +26,7 @@ function pairOf(vec: usize, column: i32): usize {
 }
 
 /**
- * Puts two polynomials into columns j and j + 1, j even.
+ * Stores two polynomials in columns j and j + 1, j even.
  *
  * Shape:  even, odd: i16[6][64] in NTT form -> vec
  * Memory: vec, even, odd
@@ -46,7 +46,7 @@ export function storePair(vec: usize, column: i32, even: usize, odd: usize): voi
 }
 
 /**
- * Puts one polynomial into column j, leaving its neighbour as it is.
+ * Stores one polynomial in column j, without changing its neighbour.
  *
  * Shape:  form: i16[6][64] in NTT form -> vec
  * Memory: vec, form
@@ -70,7 +70,7 @@ export function storeColumn(vec: usize, column: i32, form: usize): void {
 }
 
 /**
- * Takes one column out.
+ * Extracts one column.
  *
  * Shape:  vec -> form: i16[6][64] in NTT form
  * Memory: vec, form
@@ -95,7 +95,7 @@ export function addSums(sums: usize, other: usize): void {
   }
 }
 
-/** One reduced accumulator added to memory. */
+/** Adds one reduced accumulator to memory. */
 // @ts-ignore: decorator
 @inline
 function flush(sums: usize, acc: v128, low: v128, inverseLow: v128): void {
@@ -276,7 +276,7 @@ function macHigh(acc: v128, a: v128, b: v128, c: v128): v128 {
 }
 
 /**
- * Addresses of the rows of a combination, u32[32]: more than 32 products of NTT form could pass
+ * Addresses of the rows of a combination, u32[32]: more than 32 products of NTT form could exceed
  * 2^31.
  */
 export const ROWS: usize = memory.data(128, 16);
@@ -285,7 +285,7 @@ export const ROWS: usize = memory.data(128, 16);
  * out = sum of c_a x_a over the rows listed in ROWS, column by column: z, phi_z, combined
  * functionals.
  *
- * Longer combinations go in several calls, with `out` as one of the rows and 1 as its coefficient.
+ * Longer combinations need several calls, with `out` as one of the rows and 1 as its coefficient.
  *
  * Shape:  ROWS: u32[rows], rows even and at most 32, each `blocks` blocks; coefficients:
  *         COEFFICIENT_PAIR bytes for every two rows -> out: `blocks` blocks (may be one of the
@@ -344,7 +344,7 @@ export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32)
   }
 }
 
-/** Two accumulators to eight lanes of NTT form. */
+/** Joins two accumulators to eight lanes of NTT form. */
 // @ts-ignore: decorator
 @inline
 function joinHalves(x: v128, y: v128, table: usize, p: v128, low: v128, inverseLow: v128): v128 {

@@ -1,6 +1,6 @@
 /**
- * The stream that every expanded challenge and key comes from: ChaCha with 8 rounds, the state of
- * RFC 8439.
+ * The stream from which every challenge and key is expanded: ChaCha with 8 rounds, the state of RFC
+ * 8439.
  *
  *   state, u32[16]    0-3 constants   4-11 key   12 counter   13-15 nonce
  *
@@ -13,15 +13,15 @@ import { Q } from './modulus.gen';
 const STATE: usize = memory.data<u32>([
   0x61707865, 0x3320646e, 0x79622d32, 0x6b206574, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
 ], 16);
-/** The state after the part of the first round that all blocks share. */
+/** The state after the part of the first round that is common to all blocks. */
 const MIXED: usize = memory.data(64, 16);
-/** Four blocks that `readByte` and the scalars read from, and room to read beyond. */
+/** Four blocks read by `readByte` and the scalars, and space for reads beyond them. */
 export const BUFFER: usize = memory.data(272, 64);
-/** Bytes of BUFFER that are used up. */
+/** Number of consumed bytes of BUFFER. */
 let position: i32 = 256;
 
 /**
- * Chooses a stream.
+ * Selects a stream.
  *
  * Spec:   docs/protocol.md, 5.1
  * Shape:  key: u8[32]; the three words of the nonce
@@ -38,7 +38,7 @@ export function xofStart(key: usize, word13: i32, word14: i32, word15: i32): voi
 }
 
 /**
- * Blocks `counter` to `counter + 4 quads - 1` of the stream.
+ * Writes blocks `counter` to `counter + 4 quads - 1` of the stream.
  *
  * Shape:  out: u8[256 quads]
  * Memory: STATE, MIXED, out
@@ -74,8 +74,8 @@ export function readWord(): u64 {
 }
 
 /**
- * Byte indices that put six bytes from 0 on and six from 5 on into two 64-bit lanes; 44 bits of
- * each lane.
+ * Byte indices that move six bytes starting at 0 and six starting at 5 into two 64-bit lanes; 44
+ * bits of each lane.
  */
 const UNPACK: usize = memory.data<u64>([
   0x8080050403020100, 0x80800a0908070605, 0x00000fffffffffff, 0, 0, 0x00000fffffffffff,
@@ -93,7 +93,7 @@ function unpack44(from: usize): v128 {
 }
 
 /**
- * 64 words of 44 bits mod q, those >= q less q: an element of a commitment key.
+ * Unpacks 64 words of 44 bits mod q, reducing those >= q by q: an element of a commitment key.
  *
  * Spec:   docs/protocol.md, 6.1
  * Shape:  from: u8[352], 4 bytes more are read -> coefs: i64[64], centred
@@ -101,17 +101,17 @@ function unpack44(from: usize): v128 {
  */
 export function unpackKey(coefs: usize, from: usize): void {
   for (const end = coefs + 512; coefs < end; coefs += 16, from += 11) {
-    // x > (q-1)/2 becomes x - q, which takes q from x >= q too: x < 2^44 = q + 117
+    // x > (q-1)/2 becomes x - q, which also reduces x >= q: x < 2^44 = q + 117
     v128.store(coefs, centrePair(unpack44(from)));
   }
 }
 
 /**
- * 64 words of 44 bits mod q, if all are below q.
+ * Unpacks 64 words of 44 bits mod q, if all are below q.
  *
  * Shape:  from: u8[352], 4 bytes more are read -> coefs: i64[64], centred
  * Memory: from, coefs
- * Errors: returns 1 if some word is not below q, otherwise 0
+ * Errors: returns 1 if any word is not below q, otherwise 0
  */
 export function unpackUniform(coefs: usize, from: usize): i32 {
   let over = i64x2.splat(0);
@@ -124,12 +124,12 @@ export function unpackUniform(coefs: usize, from: usize): i32 {
   return i32(v128.any_true(over));
 }
 
-/** Two times four blocks, of which 64 words take 352 bytes. */
+/** Two times four blocks; 64 words use 352 bytes. */
 const WORDS: usize = memory.data(512, 64);
 
 /**
- * A uniform polynomial mod q: the first 64 words below q of the stream chosen by xofStart, from its
- * beginning.
+ * A uniform polynomial mod q: the first 64 words below q of the stream selected by xofStart, from
+ * its beginning.
  *
  * Spec:   docs/protocol.md, 5.2, scalars
  * Shape:  coefs: i64[64], centred
@@ -137,7 +137,7 @@ const WORDS: usize = memory.data(512, 64);
  */
 export function uniformPoly(coefs: usize): void {
   xofBlocks(WORDS, 0, 2);
-  // one polynomial in 2^31
+  // happens to one polynomial in 2^31
   if (unpackUniform(coefs, WORDS)) {
     store<i32>(STATE, 0, 48);
     position = 256;

@@ -1,5 +1,5 @@
 /**
- * Integers mod q = 2^44 - 117, as i64, alone and two in a vector. Between operations a value is
+ * Integers mod q = 2^44 - 117, as i64, singly and two in a vector. Between operations a value is
  * centred, [-(q-1)/2, (q-1)/2].
  *
  * Folding uses 2^44 = 117 mod q: fold(x) = (x mod 2^44) + 117 floor(x / 2^44).
@@ -30,8 +30,8 @@ export function foldPair(x: v128): v128 {
 }
 
 /**
- * The centred values of two in [-(q-1)/2, q + (q-1)/2]: what `foldPair` gives, words of 44 bits,
- * sums of a centred value and one in [0, q].
+ * Centres two values in [-(q-1)/2, q + (q-1)/2]: results of `foldPair`, words of 44 bits, sums of a
+ * centred value and one in [0, q].
  */
 // @ts-ignore: decorator
 @inline

@@ -12,12 +12,12 @@ import { keccakF } from './keccakF.gen';
 
 /** Bytes per block of SHAKE256: (1600 - 2 * 256) / 8. */
 export const RATE: i32 = 136;
-/** Bytes a caller must provide for a state. */
+/** Bytes of a state, provided by the caller. */
 export const SHAKE_STATE: i32 = 256;
 const POSITION: usize = 200;
 
 /**
- * Zeros; for short regions, where V8's memory.fill costs a call out of the module.
+ * Writes zeros; for short regions, where V8's memory.fill costs a call out of the module.
  *
  * Shape:  ptr: u8[len], len a multiple of 16
  * Memory: ptr
@@ -29,7 +29,7 @@ export function clear(ptr: usize, len: i32): void {
 }
 
 /**
- * An empty sponge.
+ * Initialises an empty sponge.
  *
  * Spec:   FIPS 202, section 6.2
  * Memory: state[256]
@@ -71,7 +71,7 @@ export function shakeAbsorb(state: usize, ptr: usize, len: i32): void {
 }
 
 /**
- * Ends the input: pads, and turns the sponge round to squeezing.
+ * Ends the input: pads, and switches the sponge to squeezing.
  *
  * Spec:   FIPS 202, section 6.2 (domain bits 1111) and section 5.1 (pad10*1)
  * Memory: state
@@ -81,7 +81,7 @@ export function shakeFlip(state: usize): void {
 }
 
 /**
- * The same for Keccak-256 before FIPS 202: no domain bits.
+ * Like `shakeFlip`, for Keccak-256 before FIPS 202: no domain bits.
  *
  * Spec:   Keccak submission to NIST, 2011, pad10*1 alone
  * Memory: state
@@ -95,11 +95,11 @@ function flip(state: usize, domain: u8): void {
   const at = state + <usize>load<i32>(state, POSITION);
   store<u8>(at, load<u8>(at) ^ domain);
   store<u8>(state, load<u8>(state, 135) ^ 0x80, 135);
-  store<i32>(state, RATE, POSITION); // used up: the first squeeze permutes
+  store<i32>(state, RATE, POSITION); // the block is exhausted: the first squeeze permutes
 }
 
 /**
- * The next bytes of output; may be called any number of times after `shakeFlip`.
+ * Writes the next bytes of output; may be called any number of times after `shakeFlip`.
  *
  * Spec:   FIPS 202, section 4, steps 7-10, byte-wise
  * Shape:  out: u8[len]

@@ -1,4 +1,4 @@
-/** Vectors put together from lanes of others; every pattern is one instruction on x86 and ARM. */
+/** Vectors composed of lanes of others; every pattern is one instruction on x86 and ARM. */
 
 /** Halves of 64 bits a0 b0. */
 // @ts-ignore: decorator
@@ -21,7 +21,7 @@ export function swapHalves(a: v128): v128 {
   return v128.shuffle<u64>(a, a, 1, 0);
 }
 
-/** a1 a1: what works on the low half is then done with the high one. */
+/** a1 a1: lets operations on the low half process the high one. */
 // @ts-ignore: decorator
 @inline
 export function upperHalf(a: v128): v128 {

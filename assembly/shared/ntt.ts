@@ -1,22 +1,21 @@
 /**
  * The number-theoretic transform mod q = 12289 of Z_q[X]/(X^n + 1), n = 512 or 1024.
  *
- * Representation: i16[n], signed representatives, never canonical unless `centrePoly` made them so.
+ * Representation: i16[n], signed representatives, canonical only after `centrePoly`.
  *
  *   coefficients   natural order
  *   NTT order      bit-reversed, and within each 64 values transposed 8 x 8: position 64g + 8i + v
- *                  holds the value of bit-reversed index 64g + 8v + i. Only `ntt` makes this order
- *                  and only `intt` undoes it; everything between works value by value, so nobody
- *                  else needs to know it. Names end in `Ntt`.
+ *                  holds the value of bit-reversed index 64g + 8v + i. Only `ntt` and `intt` depend
+ *                  on this order; everything between works value by value. Names end in `Ntt`.
  *   prepared       32 bytes for every eight values w of NTT order: the eight w, then their
  *                  companions (zq.ts). A product by a prepared polynomial is three instructions per
  *                  eight values; without, seven.
  *
  * Bounds, all proven by scripts/generate/nttPlan.ts (and checked in ntt.test.ts):
  *   ntt    |x| <= 6144 in  -> |x| <= 32604 out
- *   intt   |x| <= 13219 in -> |x| <= 12288 out, which is what products and reduced values are
+ *   intt   |x| <= 13219 in -> |x| <= 12288 out; products and reduced values satisfy the input bound
  *
- * All functions are straight-line over the data: fit for secrets.
+ * All functions are straight-line over the data and hence suitable for secrets.
  */
 import {
   forward512of1024,
@@ -149,15 +148,15 @@ export function pointwise(aNtt: usize, bNtt: usize, logn: i32): void {
 }
 
 /**
- * a = 1 / a, value by value, as a^(q-2): no secret-dependent branch, and no batch inversion that
- * one zero would spoil.
+ * a = 1 / a, value by value, as a^(q-2): no secret-dependent branch, and no batch inversion, which
+ * a single zero would invalidate.
  *
  * Spec:   Fermat; q - 2 = 12287 = 2^13 + 2^12 - 1, so a^(q-2) = a^(2^13) * a^(2^12 - 1)
  * Shape:  aNtt: i16[n], any representatives
  * Bounds: -> |x| <= 13219
  * Memory: aNtt
- * Secret: aNtt; the result tells only whether a value is 0
- * Errors: returns 1 if some value is 0 mod q (it stays 0), otherwise 0
+ * Secret: aNtt; the result reveals only whether a value is 0
+ * Errors: returns 1 if any value is 0 mod q (it stays 0), otherwise 0
  */
 export function invertPoly(aNtt: usize, logn: i32): i32 {
   const q = v128.load(Q_LANES);

@@ -1,4 +1,4 @@
-/** Rotations of 32-bit lanes, as ChaCha asks for them. */
+/** Rotations of 32-bit lanes, for ChaCha. */
 
 /** Bytes of a vector, lane by lane: rotated by 16, by 8. */
 const ROTATED: usize = memory.data<u8>([

@@ -1,8 +1,9 @@
 /**
  * Integers mod q = 12289 in eight 16-bit lanes.
  *
- * A lane holds any signed representative, -2^15 too; functions state the bounds they need and keep.
- * A product by w takes the quotient from w's companion w' = round(w * 2^15 / q):
+ * A lane holds any signed representative, including -2^15; functions state the bounds that they
+ * require and guarantee. A product by w takes the quotient from w's companion w' = round(w * 2^15 /
+ * q):
  *
  *   mulmod(a, w) = a*w - q * mulr(a, w')      mulr(a, b) = (a*b + 2^14) >> 15
  *
@@ -25,7 +26,7 @@ export const Q_LANES: usize = CONSTANTS;
 
 /**
  * (a*b + 2^14) >> 15. The relaxed instruction differs only for a = b = -2^15; b is a companion, or
- * a constant that makes one, and none of them is -2^15.
+ * a constant that produces one, and none of them is -2^15.
  */
 // @ts-ignore: decorator
 @inline

@@ -32,7 +32,7 @@ export { bezoutScratch, zintBezout } from '../falcon/zintGcd';
 export { extendForProduct, subProduct } from '../falcon/zintProduct';
 export { KEYGEN, KEYGEN_SIZE, PK, SEED, SHAKE, SK };
 
-/** Free space for the tests. */
+/** Scratch memory for the tests. */
 export const A: usize = memory.data(65536, 64);
 export const B: usize = memory.data(65536, 64);
 export const C: usize = memory.data(65536, 64);

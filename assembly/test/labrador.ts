@@ -15,5 +15,5 @@ export function centreMany(at: usize, count: i32): void {
     v128.store(at, centrePair(foldPair(v128.load(at))));
   }
 }
-/** 4 MB to place operands in. */
+/** 4 MB for operands. */
 export const AREA: usize = memory.data(4194304, 64);

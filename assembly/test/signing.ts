@@ -16,18 +16,18 @@ export { SEEDS, expandSecretKey, sign, signExpanded, wipeSign } from '../falcon/
 export { STREAM, streamInit, streamPosition };
 
 /**
- * Scratch of the tests, and what `samplePairs` works on: mu a, mu b, 1/sigma', 256 sigmaMin; the
- * samples replace mu.
+ * Scratch memory of the tests, and the records of `samplePairs`: mu a, mu b, 1/sigma', 256
+ * sigmaMin; the samples replace mu.
  */
 export const A: usize = memory.data(16384, 16);
 export const B: usize = memory.data(16384, 16);
 
-/** Goes to a place of the stream as it lies in memory. */
+/** Moves to a position of the stream in memory. */
 export function streamSeek(position: i32): void {
   streamAdvance(position);
 }
 
-/** Samples pairs from the records in A; 1 if some sample met its limit, else 0. */
+/** Samples pairs from the records in A; 1 if any sample reached its limit, else 0. */
 export function samplePairs(count: i32): i32 {
   samplerStart();
   for (let i = 0; i < count; i++) {
@@ -39,7 +39,7 @@ export function samplePairs(count: i32): i32 {
 }
 
 /**
- * The base sample of 72 bits: `low`, 64 bits, in A; `high`, 8 bits, behind it. All four lanes must
+ * The base sample of 72 bits: `low`, 64 bits, in A; `high`, 8 bits, after it. All four lanes must
  * agree.
  */
 export function baseSample(): i32 {

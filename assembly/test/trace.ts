@@ -1,16 +1,16 @@
 /**
- * What an instrumented module calls (test/trace/instrument.ts): for each place of its code, one
- * hash over everything that happened there, in order. It has a memory of its own, so that it
- * changes nothing in the module that it watches.
+ * The functions called by an instrumented module (test/trace/instrument.ts): for each place of its
+ * code, one hash over all events there, in order. A separate memory avoids any change to the traced
+ * module.
  */
 
-/** Places that can be told apart. */
+/** Number of distinguishable places. */
 export const PLACES: i32 = 16384;
 /** u64[PLACES] */
 export const HASHES: usize = memory.data(8 * 16384, 16);
 /**
- * What replaces the decisions of the sampler, u32 each, round and round: low half `verdict`, high
- * half `settled`.
+ * Replacements for the decisions of the sampler, u32 each, used cyclically: low half `verdict`,
+ * high half `settled`.
  */
 export const FORCED: usize = memory.data(4 * 4096, 16);
 
@@ -21,18 +21,18 @@ let forcedAt: i32 = 0;
 @inline
 function add(place: i32, value: u64): void {
   const at = HASHES + (<usize>place << 3);
-  // an odd factor: what came before stays in the hash
+  // an odd factor preserves the earlier events in the hash
   store<u64>(at, (load<u64>(at) + value + 1) * 0x9e3779b97f4a7c15);
 }
 
-/** Forgets everything so far. */
+/** Clears all hashes. */
 export function restart(): void {
   memory.fill(HASHES, 0, 8 * PLACES);
 }
 
 /**
- * From now on the first `count` entries of FORCED decide, again and again; the sampler does if
- * there are none.
+ * Forces the decisions of the first `count` entries of FORCED, cyclically; with 0, the sampler
+ * decides.
  */
 export function force(count: i32): void {
   forcedCount = count;
@@ -64,7 +64,7 @@ export function verdict(natural: i64): i64 {
   return forcedCount == 0 ? natural : ((natural >> 32) << 32) | <i64>(nextForced() & 0xffff);
 }
 
-/** How a tie was settled (samplerZ.ts, berExp), or a forced answer. */
+/** The outcome of a tie (samplerZ.ts, berExp), or a forced one. */
 export function settled(natural: i32): i32 {
   return forcedCount == 0 ? natural : <i32>(nextForced() >>> 16);
 }

@@ -1,9 +1,9 @@
 /**
- * Reads the caller's arguments: wrong types and lengths are the caller's mistakes and throw at
- * once.
+ * Reads the caller's arguments. Wrong types and lengths are caller errors and throw immediately.
  *
- * Every field of every element is read once. Input of asynchronous work is copied at once as well,
- * so that what was verified is what is proved, whatever happens to the caller's arrays meanwhile.
+ * Every field of every element is read exactly once. Input to asynchronous work is also copied
+ * immediately, so later changes to the caller's arrays cannot separate what was verified from what
+ * is proved.
  */
 
 import { toOrdinary } from '../falcon/deterministic.ts';
@@ -12,14 +12,14 @@ import type { AggregateItem } from './batch.ts';
 import { MAX_ITEMS } from './container.ts';
 import type { Statement } from './statement.ts';
 
-/** Maximum length of any list, as for `verifyBatch` of src/falcon. */
+/** Maximum length of any list; same limit as `verifyBatch` of src/falcon. */
 const MAX_LIST = 2 ** 22;
 
 /**
- * Signatures with their keys and messages, in the caller's memory. Deterministic signatures become
- * the ordinary ones that they stand for.
+ * Reads signatures with their keys and messages, without copying. Deterministic signatures are
+ * converted to the equivalent ordinary ones.
  *
- * @throws TypeError unless it is a list of objects whose fields are bytes
+ * @throws TypeError unless the argument is a list of objects whose fields are bytes
  */
 export function readItems(items: unknown): AggregateItem[] {
   return readElements('items', items, ['publicKey', 'message', 'signature']).map((item) => {
@@ -29,19 +29,19 @@ export function readItems(items: unknown): AggregateItem[] {
 }
 
 /**
- * Keys and messages, in the caller's memory.
+ * Reads keys and messages, without copying.
  *
- * @throws TypeError unless it is a list of objects whose fields are bytes
+ * @throws TypeError unless the argument is a list of objects whose fields are bytes
  */
 export function readStatements(statements: unknown): Statement[] {
   return readElements('statements', statements, ['publicKey', 'message']);
 }
 
 /**
- * The items of one aggregate, copied into our own memory.
+ * Copies the items of one aggregate into private memory.
  *
- * @throws TypeError, RangeError unless it is a list of 1 to 8192 signatures with their keys and
- *   messages
+ * @throws TypeError, RangeError unless the argument is a list of 1 to 8192 signatures with their
+ *   keys and messages
  */
 export function copyItems(items: unknown): AggregateItem[] {
   const read = readItems(items);
@@ -52,7 +52,7 @@ export function copyItems(items: unknown): AggregateItem[] {
   });
 }
 
-/** The statements, copied into our own memory. Elements that share a key object share its copy. */
+/** Copies the statements into private memory. Elements that share a key object share its copy. */
 export function copyStatements(statements: readonly Statement[]): Statement[] {
   const keys = new Map<Uint8Array, Uint8Array>();
   return statements.map(({ publicKey, message }) => {

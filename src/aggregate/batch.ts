@@ -1,6 +1,6 @@
 /**
- * Turns the caller's items into decoded signatures that are known to be valid, a few at a time, so
- * that the synchronous and the asynchronous call share every step.
+ * Verifies and decodes the caller's items, a few at a time, so that the synchronous and the
+ * asynchronous call share every step.
  */
 
 import type { ParameterSet, Profile } from '../falcon/index.ts';
@@ -11,7 +11,7 @@ import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import { type CodedSalts, codeSalts } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
-/** One signature with its key and message. */
+/** A signature with its key and message. */
 export interface AggregateItem extends Statement {
   readonly signature: Uint8Array;
 }
@@ -29,13 +29,13 @@ export interface VerifiedBatch {
 /** A batch under construction. */
 export interface Batch {
   /**
-   * Adds the next items. Their bytes are read once more when they are encoded.
+   * Adds the next items. Their bytes are read again during encoding.
    *
-   * @param refused the result of `invalidItems` for them
+   * @param refused the result of `invalidItems` for these items
    */
   add(items: readonly AggregateItem[], refused?: readonly InvalidItem[]): void;
   /**
-   * All items added.
+   * Completes the batch after all items have been added.
    *
    * @throws CodedError `INVALID_SIGNATURES` that lists every invalid item with its reason
    */
@@ -54,7 +54,7 @@ export function startBatch(profile: Profile = 'round3'): Batch {
       if (invalid.length > 0) return;
       for (const item of items) {
         const decoded = decodeSignature(item.signature);
-        // Whatever verifies also decodes: both read signatures with the same code.
+        // Every signature that verifies also decodes: the same code reads it.
         if (typeof decoded === 'string') throw new CodedError('INTERNAL', { cause: decoded });
         signatures.push(decoded);
         taken.push(item);
@@ -70,15 +70,15 @@ export function startBatch(profile: Profile = 'round3'): Batch {
 }
 
 /**
- * The result of `findInvalid` of index.ts, for items that are known to have the right types.
+ * Returns the result of `findInvalid` of index.ts, for items whose types have been checked.
  *
- * @param profile how their salts and messages become points
+ * @param profile the mapping from salt and message to a point
  */
 export function invalidItems(
   items: readonly AggregateItem[],
   profile: Profile = 'round3',
 ): InvalidItem[] {
-  // A key with the length of no set of the profile goes to Falcon-512, which gives the reason.
+  // A key whose length matches no set of the profile is passed to Falcon-512, which reports why.
   const sets = items.map(({ publicKey }): ParameterSet => {
     const set = setOfPublicKey(publicKey);
     return hasProfile(profile, set) ? set : 'falcon512';

@@ -1,12 +1,12 @@
 /**
- * The bundle, format 1: its body holds the coefficients of every s2, so that nothing is lost.
+ * The bundle, format 1: its body holds the coefficients of every s2 and is therefore lossless.
  *
  *   header ‖ coded s2 of the Falcon-512 items ‖ coded s2 of the Falcon-1024 items
  *
  * A section holds its items in the caller's order, without separators, and is omitted if the batch
  * has no item of that set. The coder needs no end marker (see gaussianCoder.ts), so no length is
- * written and no byte can follow. Its check words are a hash of the header, so that damage to the
- * header alone cannot turn one valid bundle into another.
+ * written and trailing bytes are rejected. The check words are a hash of the header, so damage to
+ * the header alone cannot turn one valid bundle into another.
  */
 
 import type { ParameterSet } from '../falcon/index.ts';
@@ -31,7 +31,7 @@ const SECTIONS: readonly { readonly set: ParameterSet; readonly n: number }[] = 
   { set: 'falcon1024', n: 1024 },
 ]);
 
-/** The unique encoding of a batch. */
+/** Returns the unique encoding of a batch. */
 export function encodeBundle({
   signatures,
   statement,
@@ -52,11 +52,11 @@ export function encodeBundle({
 }
 
 /**
- * Reads the body after a header of format bundle.
+ * Decodes the body of a bundle.
  *
- * @param salts 40 bytes for every item, from `completeSalts`
- * @returns every signature in its own form, in order; undefined unless encodeBundle would produce
- *   exactly these bytes
+ * @param salts 40 bytes per item, from `completeSalts`
+ * @returns every signature in its original form, in order; undefined unless encodeBundle would
+ *   produce exactly these bytes
  */
 export function decodeBundle(
   bytes: Uint8Array,
@@ -98,15 +98,15 @@ function checkWords(header: Uint8Array): CheckWords {
 }
 
 /**
- * The bytes of a signature; undefined if it cannot be encoded in its form, or if its bytes decode
- * as another form. The latter happens to a compressed s2 of exactly the padded length: the same
- * bytes have two names, of which only the one that decodeSignature gives is canonical.
+ * Returns the bytes of a signature; undefined if it cannot be encoded in its form, or if its bytes
+ * decode as another form. The latter happens to a compressed s2 of exactly the padded length: both
+ * forms share these bytes, and only the form that decodeSignature returns is canonical.
  */
 function canonicalSignature(decoded: DecodedSignature): Uint8Array<ArrayBuffer> | undefined {
   const bytes = encodeSignature(decoded);
   if (bytes === undefined) return undefined;
   const { lengths } = paramsOf(decoded.parameterSet);
   if (bytes.length !== lengths.signaturePadded) return bytes;
-  const again = decodeSignature(bytes) as DecodedSignature; // what is encoded decodes
+  const again = decodeSignature(bytes) as DecodedSignature; // every encoded signature decodes
   return again.form === decoded.form ? bytes : undefined;
 }

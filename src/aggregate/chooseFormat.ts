@@ -1,7 +1,7 @@
 /**
- * The choice of an aggregate's format: the one the caller asks for, or the smaller of proof and
- * bundle. Making a bundle takes milliseconds, so its size is known. The size of a proof is first
- * estimated from the parameter table, and compared again when the proof is complete.
+ * Selects an aggregate's format: the requested one, or the smaller of proof and bundle. A bundle
+ * takes milliseconds to make, so its size is known exactly. The size of a proof is first estimated
+ * from the parameter table, and compared again once the proof is complete.
  */
 import { CodedError } from '../shared/errors.ts';
 import type { VerifiedBatch } from './batch.ts';
@@ -19,18 +19,18 @@ import type { Statement } from './statement.ts';
 /** A format, or `auto` for the smaller one. */
 export type AggregateFormatOption = AggregateFormat | 'auto';
 
-/** Why an aggregate has its format, and the sizes of both. */
+/** The reason for an aggregate's format, and the sizes of both formats. */
 export interface FormatChoice {
   readonly format: AggregateFormat;
   /**
-   * `asked`: the caller asked for it. `smaller`: it is smaller than the other. `tooMany`: there are
-   * more signatures of one set than a proof can hold. `noProof`: the prover gave up, which
+   * `asked`: requested by the caller. `smaller`: smaller than the other format. `tooMany`: more
+   * signatures of one set than a proof can hold. `noProof`: the prover found no proof, which
    * practically never happens.
    */
   readonly reason: 'asked' | 'smaller' | 'tooMany' | 'noProof';
   /** Bytes of the bundle; absent if none was made. */
   readonly bundleBytes?: number;
-  /** Bytes of the proof, an estimate if none was made; absent if there can be no proof. */
+  /** Bytes of the proof, an estimate if none was made; absent if no proof is possible. */
   readonly proofBytes?: number;
 }
 
@@ -40,7 +40,7 @@ export interface FormattedAggregate {
 }
 
 /**
- * Refuses a batch that is too long for a requested proof, before any work is done.
+ * Rejects a batch that is too long for a requested proof, before any work is done.
  *
  * @throws CodedError `NO_PROOF`
  */
@@ -55,7 +55,7 @@ export function requireFormat(
 }
 
 /**
- * The aggregate of a verified batch.
+ * Encodes a verified batch as an aggregate.
  *
  * @throws CodedError `NO_PROOF` if a proof was requested and none was found, `ABORTED`
  */

@@ -1,5 +1,5 @@
 /**
- * The container: the start of every aggregate, whatever its body is (docs/bundle-format.md, 1).
+ * The container: the start of every aggregate of either format (docs/bundle-format.md, 1).
  *
  *   at    bytes
  *    0        4  "FLRY"
@@ -7,7 +7,7 @@
  *    5        1  version of that format: 2 for a bundle, 3 for a proof
  *    6       32  statement commitment
  *   38        2  count of items, 1..8192
- *   40        4  a proof alone: the first bytes of the hash of its parameter table
+ *   40        4  proof only: the first bytes of the hash of its parameter table
  *    .      2 R  runs of equal kind: 3 bits of kind, 13 bits of length - 1
  *    .   1 or 2  the profile of each set that has items, the same for both
  *    .   2 or 3  each: runs of salts: 3 bits of coding, 13 bits of length - 1, and a version byte
@@ -17,8 +17,8 @@
  *
  * Integers are big-endian. A kind is 3 s + form: s is 0 for Falcon-512 and 1 for Falcon-1024, form
  * is 0 compressed, 1 padded, 2 constant-time. Neighbouring runs differ, and their lengths sum to
- * the count exactly, so a list of kinds, or of salts, has one encoding. A proof keeps no signatures
- * and hence no forms: its kinds are 0 and 3.
+ * the count exactly, so each list of kinds or salts has exactly one encoding. A proof contains no
+ * signatures and hence no forms: its kinds are 0 and 3.
  */
 
 import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
@@ -29,12 +29,12 @@ import { TABLE_SHA256 } from './parameters/table.gen.ts';
 import { CODINGS, type CodedSalts, type SaltRun } from './salts.ts';
 import { COMMITMENT_BYTES } from './statement.ts';
 
-/** Maximum number of items in one aggregate: the largest length of a run. */
+/** Maximum number of items in one aggregate: the maximum length of a run. */
 export const MAX_ITEMS = 8192;
-/** The formats of the body, with their byte. */
+/** The formats of the body and their bytes. */
 export const FORMATS = Object.freeze({ bundle: 1, proof: 2 } as const);
 export type AggregateFormat = keyof typeof FORMATS;
-/** The one version of each format that is written and read. */
+/** The only version of each format that is written and read. */
 export const FORMAT_VERSIONS = Object.freeze({ bundle: 2, proof: 3 } as const);
 
 const MAGIC = [0x46, 0x4c, 0x52, 0x59]; // "FLRY"
@@ -42,7 +42,7 @@ const STATEMENT_AT = 6;
 const COUNT_AT = STATEMENT_AT + COMMITMENT_BYTES;
 const LENGTH_BITS = 13;
 
-/** The first bytes of the hash of the parameter table that proofs are made with. */
+/** The first bytes of the hash of the parameter table used by proofs. */
 export const TABLE_BYTES: Uint8Array = fromHex(TABLE_SHA256).subarray(0, 4);
 
 const SETS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
@@ -52,14 +52,14 @@ const KINDS_OF: Readonly<Record<AggregateFormat, number>> = Object.freeze({
   bundle: 0b111111,
   proof: 0b001001,
 });
-/** The profile with this byte, if all of the sets have it. */
+/** Returns the profile with this byte, if it is the same for all of the sets. */
 function profileOf(byte: number, sets: readonly ParameterSet[]): Profile | undefined {
   return (Object.keys(PROFILE_NUMBERS) as Profile[]).find(
     (name) => PROFILE_NUMBERS[name] === byte && sets.every((set) => hasProfile(name, set)),
   );
 }
 
-/** The number of a (set, form) pair in the runs. */
+/** Returns the number of a (set, form) pair in the runs. */
 export function kindOf(set: ParameterSet, form: SignatureFormat): number {
   return FORMS.length * SETS.indexOf(set) + FORMS.indexOf(form);
 }
@@ -72,7 +72,7 @@ export function formOfKind(kind: number): SignatureFormat {
   return FORMS[kind % FORMS.length]!;
 }
 
-/** The sets that occur, Falcon-512 first. */
+/** Returns the sets that occur, Falcon-512 first. */
 export const setsOfKinds = (kinds: Uint8Array): ParameterSet[] =>
   SETS.filter((set) => kinds.some((kind) => setOfKind(kind) === set));
 
@@ -82,12 +82,12 @@ export interface BatchHeader {
   readonly statement: Uint8Array;
   /** kind of every item, in order */
   readonly kinds: Uint8Array;
-  /** how salt and message of every item become a point */
+  /** mapping from salt and message to a point, common to all items */
   readonly profile: Profile;
   readonly salts: CodedSalts;
 }
 
-/** The bytes before the body. */
+/** Returns the bytes before the body. */
 export function encodeHeader({
   format,
   statement,
@@ -133,9 +133,9 @@ export interface ParsedHeader extends BatchHeader {
 }
 
 /**
- * Why bytes are not the start of an aggregate that can be judged: they are none at all (`magic`),
- * of a format, version, table, profile or coding of salts that is not known here, or damaged
- * (`header`). `saltCoding` also says that a salt could have been coded shorter.
+ * The reason why a header is rejected: the bytes are not an aggregate (`magic`), use an unknown
+ * format, version, table, profile or coding of salts, or are damaged (`header`). `saltCoding` also
+ * covers a salt that has a shorter coding.
  */
 export type HeaderFault =
   | 'magic'
@@ -147,9 +147,9 @@ export type HeaderFault =
   | 'header';
 
 /**
- * Reads the header. Allocates one byte per item, and what the bytes that are there justify.
- * Statement and explicit salts are views of the given bytes. Whether salts have their shortest
- * coding is decided here for constant ones, and by `completeSalts` for derived ones.
+ * Parses the header. Allocates one byte per item, plus at most what the bytes present justify.
+ * Statement and explicit salts are views of the given bytes. This function checks that constant
+ * salts have their shortest coding; `areCodedAs` checks derived ones.
  *
  * @returns the fault unless encodeHeader would write exactly the bytes before `bodyAt`
  */
@@ -183,7 +183,7 @@ function codingOf(number: number): SaltRun['coding'] | undefined {
   return (Object.keys(CODINGS) as SaltRun['coding'][]).find((name) => CODINGS[name] === number);
 }
 
-/** Reads integers and runs; beyond the end, integers are NaN. */
+/** Reads integers and runs; integers beyond the end are NaN. */
 class HeaderReader {
   readonly #bytes: Uint8Array;
   at: number;
@@ -201,12 +201,14 @@ class HeaderReader {
     return 256 * this.u8() + this.u8();
   }
 
-  /** The fault, or `header` if bytes were missing. */
+  /** Returns the fault, or `header` if bytes were missing. */
   or(fault: HeaderFault): HeaderFault {
     return this.at > this.#bytes.length ? 'header' : fault;
   }
 
-  /** Runs of allowed kinds. @returns undefined unless they fill `count` and neighbours differ */
+  /**
+   * Reads runs of allowed kinds. @returns undefined unless they fill `count` and neighbours differ
+   */
   kinds(count: number, allowed: number): Uint8Array | undefined {
     const kinds = new Uint8Array(count);
     for (let filled = 0, previous = -1; filled < count; ) {
@@ -222,14 +224,14 @@ class HeaderReader {
     return kinds;
   }
 
-  /** The profile of every set. @returns undefined unless it is one that all of them have */
+  /** Reads the profile of every set. @returns undefined unless all sets have the same profile */
   profile(sets: readonly ParameterSet[]): Profile | undefined {
     const first = this.u8();
     const isOne = sets.slice(1).every(() => this.u8() === first);
     return isOne ? profileOf(first, sets) : undefined;
   }
 
-  /** Runs of salts, and the salts that are written out behind them. */
+  /** Reads runs of salts and the explicit salts that follow them. */
   salts(kinds: Uint8Array): CodedSalts | HeaderFault {
     const runs: SaltRun[] = [];
     const explicit: number[] = [];
@@ -258,5 +260,5 @@ class HeaderReader {
   }
 }
 
-/** The length of a run; NaN if bytes are missing. */
+/** Returns the length of a run; NaN if bytes are missing. */
 const lengthOf = (run: number): number => (run % (1 << LENGTH_BITS)) + 1;

@@ -1,25 +1,25 @@
 /**
- * An entropy coder for values of known distributions: rANS with two alternating states. Bundles
- * code the coefficients of s2 with it, proofs the high parts of their short values
+ * An entropy coder for values of known distributions: rANS with two alternating states. Bundles use
+ * it for the coefficients of s2, proofs for the high parts of their short values
  * (docs/bundle-format.md, 3.2; docs/protocol.md, 11.2).
  *
- * Arithmetic: a state x is an integer in [2^32, 2^48), kept exactly in a double. With M = 2^24 the
- * sum of all frequencies, f the frequency of a value and c the sum of those before it,
+ * Arithmetic: a state x is an integer in [2^32, 2^48), represented exactly by a double. Let M =
+ * 2^24 be the sum of all frequencies, f the frequency of a value and c the sum of those before it.
  *
  *     push:  x -> floor(x/f) M + (x mod f) + c,  after moving words out until x < f 2^24
  *     pop:   x -> f floor(x/M) + (x mod M) - c,  then moving words in until x >= 2^32
  *
  * Each bound divides the next, as rANS requires, so pop undoes push exactly and moves exactly the
- * words that push moved. Hence each list of values has one byte string that decodes to it and ends
- * in both starting states, and the decoder accepts no other.
+ * words that push moved. Hence each list of values has exactly one byte string that decodes to it
+ * and ends in both starting states, and the decoder accepts no other.
  *
- * A state is at least 2^32, which costs 32 bits. They serve as a check: each state starts at 2^32
- * plus a check word, which the caller derives from the bytes before the coded ones.
+ * A state is at least 2^32, which costs 32 bits. These bits serve as a check: each state starts at
+ * 2^32 plus a check word, which the caller derives from the bytes before the coded ones.
  */
 import type { ParameterSet } from '../falcon/index.ts';
 import { FREQUENCIES_512, FREQUENCIES_1024, PROOF_FREQUENCIES } from './gaussianTables.gen.ts';
 
-/** The largest |x| of a coefficient of s2: 12 bits, as in every signature form. */
+/** Maximum |x| of a coefficient of s2: 12 bits, as in every signature form. */
 export const MAX_COEFFICIENT = 2047;
 /** The high parts of a proof's values are in [-256, 256). */
 export const HIGH_REACH = 256;
@@ -36,7 +36,7 @@ const WORD_MASK = WORD - 1;
 /** Slots are looked up by their high bits first, then by bisection. */
 const GROUP_SHIFT = 10;
 
-/** The frequencies of consecutive integers; the value v has the index v - least. */
+/** The frequencies of consecutive integers; the value v has index v - least. */
 export interface Model {
   readonly least: number;
   readonly size: number;
@@ -50,7 +50,7 @@ export interface Model {
   readonly start: Uint32Array;
   /** index of the value that owns the first slot of each group of 2^10; one more at the end */
   readonly firstOfGroup: Uint16Array;
-  /** bytes that the likeliest value costs, rounded down */
+  /** bytes per value of the most likely value, rounded down */
   readonly leastBytes: number;
 }
 
@@ -79,7 +79,7 @@ function buildModel(least: number, frequencies: readonly number[]): Model {
 
 const models = new Map<readonly number[], Model>();
 
-/** The tables of a list of frequencies, built on first use. */
+/** Returns the tables of a list of frequencies, built on first use. */
 function modelOf(half: readonly number[], make: () => Model): Model {
   const known = models.get(half);
   if (known !== undefined) return known;
@@ -88,14 +88,14 @@ function modelOf(half: readonly number[], make: () => Model): Model {
   return made;
 }
 
-/** The model of the coefficients of s2. */
+/** Returns the model of the coefficients of s2. */
 export function coefficientModel(set: ParameterSet): Model {
   const half = set === 'falcon512' ? FREQUENCIES_512 : FREQUENCIES_1024;
   const all = () => [...half.slice(1).toReversed(), ...half];
   return modelOf(half, () => buildModel(-MAX_COEFFICIENT, all()));
 }
 
-/** The model of the high parts of values with table j = 0..7 (docs/protocol.md, 11.2). */
+/** Returns the model of the high parts of values with table j = 0..7 (docs/protocol.md, 11.2). */
 export function highModel(j: number): Model {
   const half = PROOF_FREQUENCIES[j]!;
   return modelOf(half, () => buildModel(-HIGH_REACH, [...half.toReversed(), ...half]));
@@ -104,20 +104,22 @@ export function highModel(j: number): Model {
 /** Two integers in [0, 2^32). The states start, and end after the last pop, at 2^32 plus these. */
 export type CheckWords = readonly [number, number];
 
-/** No values take fewer bytes, whatever the check words are. */
+/** Returns a lower bound on the coded bytes of any values, for any check words. */
 export function minCodedBytes(runs: readonly (readonly [Model, count: number])[]): number {
   const bytes = runs.reduce((sum, [{ leastBytes }, count]) => sum + leastBytes * count, 0);
   return Math.max(2 * STATE_BYTES, Math.floor(bytes) + 2 * STATE_BYTES - 8);
 }
 
-/** No list of `count` values takes more bytes: the rarest value costs less than 24.01 bits. */
+/**
+ * Returns an upper bound on the coded bytes of `count` values: the rarest costs under 24.01 bits.
+ */
 export function maxCodedBytes(count: number): number {
   return Math.ceil(count * 3.002) + 2 * STATE_BYTES + 4;
 }
 
 /**
- * Writes values from the last one to the first, because the reader reads forwards: `write` is
- * called for the last run of values first.
+ * Writes values from last to first, because the reader reads forwards: call `write` for the last
+ * run of values first.
  */
 export class CodeWriter {
   readonly #bytes: Uint8Array<ArrayBuffer>;
@@ -125,7 +127,7 @@ export class CodeWriter {
   #x0: number;
   #x1: number;
 
-  /** @param count of all values */
+  /** @param count number of values in all runs */
   constructor(count: number, check: CheckWords) {
     this.#bytes = new Uint8Array(maxCodedBytes(count));
     this.#at = this.#bytes.length;
@@ -134,7 +136,7 @@ export class CodeWriter {
   }
 
   /**
-   * Writes an even number of values before those that have been written.
+   * Writes an even number of values in front of those already written.
    *
    * @throws RangeError for a value outside the model, or an odd number of values
    */
@@ -163,7 +165,7 @@ export class CodeWriter {
         x0 = (x0 - word) / WORD;
       }
       // floor(x/f) without a division: x < 2^24 f and f < 2^20 here, so (x + 1/2)/f is at least
-      // 2^-21 away from every integer, and the rounding of the product is below 2^-27.
+      // 2^-21 away from every integer, and the rounding error of the product is below 2^-27.
       const q1 = Math.floor((x1 + 0.5) * inverse[v1]!);
       const q0 = Math.floor((x0 + 0.5) * inverse[v0]!);
       x1 = q1 * TOTAL + (x1 - q1 * frequency[v1]!) + start[v1]!;
@@ -174,7 +176,7 @@ export class CodeWriter {
     this.#x1 = x1;
   }
 
-  /** @returns the bytes; nothing can be written afterwards */
+  /** @returns the bytes; no further writes are allowed */
   finish(): Uint8Array<ArrayBuffer> {
     for (const state of [this.#x1, this.#x0]) {
       for (let x = state, i = 0; i < STATE_BYTES; i++, x = Math.floor(x / 256)) {
@@ -186,9 +188,9 @@ export class CodeWriter {
 }
 
 /**
- * Reads what `CodeWriter` wrote, run by run, from the first value on. The bytes are refused unless
- * `CodeWriter` would write exactly them for the values and the check words: if a state is out of
- * range, bytes are missing, or the states do not end where they started.
+ * Reads the output of `CodeWriter`, run by run, from the first value onwards. Rejects the bytes
+ * unless `CodeWriter` would write exactly them for these values and check words: a state out of
+ * range, missing bytes, or states that do not end where they started.
  */
 export class CodeReader {
   readonly #bytes: Uint8Array;
@@ -196,7 +198,7 @@ export class CodeReader {
   #x0: number;
   #x1: number;
 
-  /** @param begin where the coded values begin; other bytes may follow them */
+  /** @param begin offset of the coded values; other bytes may follow them */
   constructor(bytes: Uint8Array, begin: number) {
     this.#bytes = bytes;
     this.#at = begin + 2 * STATE_BYTES;
@@ -207,7 +209,7 @@ export class CodeReader {
   /**
    * Fills `values`, whose length is even.
    *
-   * @returns false if the bytes are refused; nothing may follow
+   * @returns false if the bytes are rejected; make no further calls then
    */
   read({ least, frequency, start, firstOfGroup }: Model, values: Int16Array): boolean {
     const bytes = this.#bytes;
@@ -253,14 +255,14 @@ export class CodeReader {
     return true;
   }
 
-  /** @returns where the coded values end; undefined if the bytes are refused */
+  /** @returns the offset of the end of the coded values; undefined if the bytes are rejected */
   finish(check: CheckWords): number | undefined {
     if (this.#x0 !== STATE_MIN + check[0] || this.#x1 !== STATE_MIN + check[1]) return undefined;
     return this.#at;
   }
 }
 
-/** A state; NaN if bytes are missing. */
+/** Reads a state; NaN if bytes are missing. */
 function readState(bytes: Uint8Array, at: number): number {
   let x = 0;
   for (let i = 0; i < STATE_BYTES; i++) x = x * 256 + bytes[at + i]!;
@@ -289,10 +291,10 @@ export interface DecodedCoefficients {
 }
 
 /**
- * The inverse of encodeCoefficients.
+ * Decodes the output of encodeCoefficients.
  *
- * @param bytes coded values from `begin` on; other bytes may follow
- * @param count how many values; even
+ * @param bytes coded values from `begin` onwards; other bytes may follow
+ * @param count number of values; even
  * @returns undefined unless encodeCoefficients would produce exactly these bytes from the values
  *   and check words
  */

@@ -1,9 +1,9 @@
 /**
- * Aggregates of Falcon signatures: many (public key, message, signature) triples become one byte
- * string, which a verifier checks against the list of (public key, message) alone.
+ * Aggregates of Falcon signatures. An aggregate combines many (public key, message, signature)
+ * triples into one byte string, which a verifier checks against the list of (public key, message).
  *
  * There are two formats. The *bundle* holds every signature, losslessly, at its entropy. The
- * *proof* holds none, and proves in far fewer bytes that every statement has one.
+ * *proof* holds none: it proves, in far fewer bytes, that every statement has a signature.
  */
 
 import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
@@ -77,43 +77,43 @@ export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;
 /** Maximum number of items of one parameter set in a proof (1722). */
 export const MAX_PROOF_ITEMS = MAX_SECTION_ITEMS;
 
-/** What an aggregate reveals without its statements. */
+/** The information in an aggregate's header, readable without its statements. */
 export interface AggregateInfo {
   readonly format: AggregateFormat;
-  /** Version of that format: 2 of bundles, 3 of proofs. Others are refused. */
+  /** Version of the format: 2 of bundles, 3 of proofs. Others are rejected. */
   readonly version: number;
   readonly count: number;
-  /** How salts and messages become points: `round3` is HashToPoint of the specification. */
+  /** The mapping from salt and message to a point: `round3` is HashToPoint of the specification. */
   readonly profile: Profile;
   /** The number of the profile, for every parameter set that occurs: 0 for `round3`. */
   readonly profiles: Readonly<Partial<Record<ParameterSet, number>>>;
   /**
-   * How the salts of consecutive items are coded: `explicit` ones are written out, 40 bytes each;
+   * The coding of the salts of consecutive items. `explicit` salts are stored, 40 bytes each;
    * `constant` ones are those of deterministic Falcon, whose first byte is `version`; `derived`
-   * ones follow from public key and message (docs/bundle-format.md, 1.2).
+   * ones are computed from public key and message (docs/bundle-format.md, 1.2).
    */
   readonly saltRuns: readonly {
     readonly coding: SaltCoding;
     readonly count: number;
     readonly version?: number;
   }[];
-  /** Of a proof: the first four bytes of the hash of its parameter table, in hex. */
+  /** Proofs only: the first four bytes of the hash of the parameter table, in hex. */
   readonly table?: string;
   /**
-   * Of a proof: all error terms of its argument are proved, in the random-oracle model under
+   * Proofs only: all error terms of the argument are proved, in the random-oracle model under
    * Module-SIS, and sum to at most 2^-claimedBits, in a mixed batch over both sections
-   * (docs/soundness.md, 3.5 and 4). That is 128. The commitments have at least 133 bits of
+   * (docs/soundness.md, 3.5 and 4). The value is 128. The commitments have at least 133 bits of
    * classical core-SVP.
    */
   readonly claimedBits?: number;
   /** The parameter sets that occur, Falcon-512 first. */
   readonly parameterSets: readonly ParameterSet[];
-  /** Set and, in a bundle, form of every signature, in order. */
+  /** The set and, in a bundle, the form of every signature, in order. */
   readonly items: readonly {
     readonly parameterSet: ParameterSet;
     readonly form?: SignatureFormat;
   }[];
-  /** The statement commitment that it contains, 32 bytes. */
+  /** The statement commitment in the aggregate, 32 bytes. */
   readonly statement: Uint8Array<ArrayBuffer>;
   /** Sizes in bytes: the total, and its parts. `salts` counts the explicit ones. */
   readonly sizes: {
@@ -126,10 +126,10 @@ export interface AggregateInfo {
 
 /**
  * Verifies every item and combines them into one aggregate, in the given order. Ordinary and
- * deterministic signatures, of whatever form, may stand side by side. Yields to other
- * work of the thread every 10 ms or so. The items are copied before the call returns.
+ * deterministic signatures of any form may be mixed. Yields to the event loop about every 10 ms.
+ * The items are copied before the call returns.
  *
- * @returns the aggregate; the same items always give the same bytes
+ * @returns the aggregate; the same items always produce the same bytes
  * @throws TypeError, RangeError for arguments of wrong types, no items, or more than 8192
  * @throws CodedError `INVALID_SIGNATURES` whose `invalid` lists every invalid item with its reason,
  *   `NO_PROOF` if a proof is requested and the batch has more than 1722 items of one set (or every
@@ -170,9 +170,9 @@ export function aggregateSync(
 }
 
 /**
- * Every item that does not verify, with its reason, by ascending index: those that
- * {@link aggregate} would refuse. Takes up to 4,194,304 items of both parameter sets, distinguished
- * by the length of the key.
+ * Returns every item that does not verify, with its reason, by ascending index: the items that
+ * {@link aggregate} would reject. Accepts up to 4,194,304 items of both parameter sets, which it
+ * distinguishes by the length of the key.
  * @throws TypeError for items of wrong types; RangeError for too many
  */
 export function findInvalid(
@@ -184,13 +184,13 @@ export function findInvalid(
 }
 
 /**
- * Whether the bytes are an aggregate of either format for exactly these statements, in this order:
- * a bundle of valid signatures, or a proof that they exist. Returns `false` for all other bytes:
- * another format or version, truncated, too long, not canonical, for other statements, with an
- * invalid signature, with a proof that does not verify, or of a profile that is not accepted.
+ * Returns whether the bytes are an aggregate of either format for exactly these statements, in this
+ * order: a bundle of valid signatures, or a proof that they exist. Returns `false` for all other
+ * bytes: another format or version, truncated, too long, not canonical, for other statements, with
+ * an invalid signature, with a proof that does not verify, or of a profile that is not accepted.
  *
- * Of a proof of the profile `fn-dsa-draft-2026-07`, equation and norm bound are proved, and not the
- * limit of 840 on every coefficient, which was checked before proving.
+ * A proof of the profile `fn-dsa-draft-2026-07` proves the equation and the norm bound, but not the
+ * limit of 840 on every coefficient, which is checked before proving.
  *
  * @throws TypeError for arguments of wrong types
  * @example
@@ -210,8 +210,8 @@ export function verifyAggregate(
 }
 
 /**
- * Like {@link verifyAggregate}, on several threads if requested. Yields to other work of the thread
- * every 10 ms or so. The arguments are copied before the call returns.
+ * Like {@link verifyAggregate}, on several threads if requested. Yields to the event loop about
+ * every 10 ms. The arguments are copied before the call returns.
  *
  * @throws TypeError, RangeError for arguments of wrong types or values out of range; CodedError
  *   `ABORTED` if the signal is aborted (all as the promise's rejection)
@@ -231,8 +231,8 @@ export async function verifyAggregateAsync(
 }
 
 /**
- * The signatures of a bundle, in order, each exactly as it was aggregated; deterministic ones as
- * the ordinary signatures that they stand for (`det.fromRound3` turns them back).
+ * Returns the signatures of a bundle, in order, each exactly as it was aggregated. Deterministic
+ * signatures are returned as the equivalent ordinary ones (`det.fromRound3` converts them back).
  *
  * @throws TypeError for arguments of wrong types
  * @throws CodedError `NO_SIGNATURES` for a proof about these statements, which contains none;
@@ -251,15 +251,15 @@ export function extractSignatures(
 }
 
 /**
- * The contents of an aggregate's header, which also tells a result of another version, or of
- * another parameter table, from damaged bytes. Nothing is verified: neither the body nor, without
- * the statements, whether derived salts are coded as such.
+ * Returns the contents of an aggregate's header. It distinguishes an aggregate of another version,
+ * or of another parameter table, from damaged bytes. Nothing is verified: neither the body nor,
+ * without the statements, whether derived salts are coded as such.
  *
- * @throws TypeError if it is not bytes
- * @throws CodedError `BAD_AGGREGATE` if it does not start with a header that can be judged here.
- *   The message says why, and `cause` is a word for it: `magic` (no aggregate), `format`,
- *   `version`, `table` (another parameter table), `profile`, `saltCoding` (unknown, or a salt with
- *   a shorter coding) or `header` (damaged)
+ * @throws TypeError if the argument is not bytes
+ * @throws CodedError `BAD_AGGREGATE` if the bytes do not start with a supported header. The message
+ *   states the reason, and `cause` identifies it: `magic` (no aggregate), `format`, `version`,
+ *   `table` (another parameter table), `profile`, `saltCoding` (unknown, or a salt with a shorter
+ *   coding) or `header` (damaged)
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const bytes = copyBytes('aggregate', aggregate);
@@ -309,8 +309,9 @@ const FAULTS: Readonly<Record<HeaderFault, string>> = Object.freeze({
 });
 
 /**
- * The SHAKE256 commitment, 32 bytes, to an ordered list of (parameter set, public key, message).
- * The length of the key determines the set. Aggregates and result files contain the commitment.
+ * Returns the SHAKE256 commitment, 32 bytes, to an ordered list of (parameter set, public key,
+ * message). The length of the key determines the set. Aggregates and result files contain the
+ * commitment.
  *
  * @throws TypeError for arguments of wrong types, RangeError for a key with the length of neither
  *   set, or a list that is empty or too long
@@ -328,13 +329,13 @@ export function statementCommitment(statements: readonly Statement[]): Uint8Arra
 }
 
 /**
- * Supplies a compiled module, for hosts that compile ahead of time only (Cloudflare's workerd).
- * Call it, and `useFalconModule`, before anything else.
+ * Supplies a compiled module, for hosts that only compile ahead of time (Cloudflare's workerd).
+ * Call it, and `useFalconModule`, before any other function.
  *
  * @param module `falconry/labrador.wasm`, or `falconry/labrador.relaxed.wasm` if the engine has
  *   relaxed SIMD
- * @throws TypeError if it is not a compiled module, RangeError if it is another one; CodedError
- *   `NO_WEBASSEMBLY`
+ * @throws TypeError if the argument is not a compiled module, RangeError if it is another module;
+ *   CodedError `NO_WEBASSEMBLY`
  * @example
  * ```ts
  * import wasm from 'falconry/labrador.wasm';

@@ -14,11 +14,9 @@ import type { Statement } from './statement.ts';
 import type { AggregateThreads } from './threads/threads.ts';
 import { packWork, type Work } from './threads/work.ts';
 
-/** Items that are verified before the clock, the signal and the progress are checked again. */
+/** Number of items verified between checks of the clock, the signal and the progress. */
 const STEP_ITEMS = 64;
-/**
- * Parts of a verification per thread: enough for threads to finish together and progress to show.
- */
+/** Parts of a verification per thread: enough to balance the load and to report progress. */
 const PARTS_PER_THREAD = 6;
 
 /** Implements `aggregate`, for arguments that have been checked. */
@@ -31,7 +29,7 @@ export async function aggregateWith(
   requireFormat(items, format);
   throwIfAborted(signal);
   const total = items.length;
-  // Threads that the proof needs may start at once, and verify items meanwhile.
+  // Threads needed by the proof may start now, and verify items meanwhile.
   const isProof = format !== 'bundle' && !isTooLongForProof(items);
   const helpers = pool.helpersFor(items, 'check', ...(isProof ? (['prove'] as const) : []));
   const batch = await verifiedBatch(pool, helpers, items, options);
@@ -71,7 +69,7 @@ async function verifiedBatch(
   return batch.finish();
 }
 
-/** Implements `findInvalid`, for items that are known to have the right types. */
+/** Implements `findInvalid`, for items whose types have been checked. */
 export async function invalidItemsIn(
   pool: AggregateThreads,
   items: readonly AggregateItem[],
@@ -90,7 +88,7 @@ const chunksOf = (items: readonly AggregateItem[]): AggregateItem[][] =>
     items.slice(STEP_ITEMS * i, STEP_ITEMS * (i + 1)),
   );
 
-/** The invalid items of each chunk. */
+/** Returns the invalid items of each chunk. */
 function checkChunks(
   pool: AggregateThreads,
   helpers: number,
@@ -184,9 +182,9 @@ async function verifyProofWith(
 }
 
 /**
- * Does all jobs, each in this thread or another one.
+ * Runs all jobs, each in this thread or another one.
  *
- * @param helpers how many others may take part, at most
+ * @param helpers maximum number of other threads
  * @returns the results in the order of the jobs
  */
 async function spread<J, R>(

@@ -1,4 +1,4 @@
-/** The steps shared by the verifiers on one thread and on several. */
+/** Steps shared by the single-threaded and the multi-threaded verifier. */
 
 import type { Profile } from '../falcon/index.ts';
 import { copyBytes } from '../shared/arguments.ts';
@@ -10,20 +10,20 @@ import { type ParsedHeader, parseHeader, setOfKind } from './container.ts';
 import { areCodedAs, completeSalts } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
-/** An aggregate and its statements, in our own memory. */
+/** An aggregate and its statements, in private memory. */
 export interface Claim {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly header: ParsedHeader;
   readonly statements: readonly Statement[];
-  /** 40 bytes for every statement */
+  /** 40 bytes per statement */
   readonly salts: Uint8Array;
 }
 
 /**
- * Reads an aggregate whose header belongs to these statements; undefined for all other bytes.
+ * Reads an aggregate whose header matches these statements; undefined for all other bytes.
  * Everything is copied before this returns. Cheap checks come first.
  *
- * @param profiles those that are accepted
+ * @param profiles the accepted profiles
  * @throws TypeError for arguments of wrong types
  */
 export function readClaim(
@@ -36,8 +36,8 @@ export function readClaim(
 }
 
 /**
- * The same without the checks that cost much: whether the header belongs to these statements, of
- * which there are as many, with keys of the right sets, is left to `isAbout`.
+ * Like `readClaim`, without the expensive check that the header matches these statements (see
+ * `isAbout`). Their number and the sets of their keys are checked.
  *
  * @throws TypeError for arguments of wrong types
  */
@@ -58,19 +58,19 @@ export function openClaim(
   return { bytes, header, statements: own, salts: completeSalts(header.salts, own) };
 }
 
-/** Whether the header is that of these statements and salts. */
+/** Returns whether the header matches these statements and salts. */
 export const isAbout = ({ header, statements, salts }: Claim): boolean =>
   equal(statementDigest(statements), header.statement) &&
   areCodedAs(header.salts.runs, salts, statements);
 
-/** The signatures of a bundle, if all checks pass. */
+/** Returns the signatures of a bundle, if all checks pass. */
 export function verifiedSignatures(claim: Claim): Uint8Array<ArrayBuffer>[] | undefined {
   const items = itemsOfBundle(claim);
   if (items === undefined || invalidItems(items, claim.header.profile).length > 0) return undefined;
   return items.map(({ signature }) => signature);
 }
 
-/** The items of a bundle, not verified yet; undefined if it is not a bundle. */
+/** Returns the items of a bundle, not yet verified; undefined if it is not a bundle. */
 export function itemsOfBundle({
   bytes,
   header,

@@ -1,4 +1,4 @@
-/** The options of the asynchronous calls, and their validation. */
+/** Options of the asynchronous calls, and their validation. */
 
 import type { Profile } from '../falcon/index.ts';
 import { checkProfile } from '../falcon/params.ts';
@@ -15,58 +15,56 @@ export interface AggregateProgress {
   readonly total: number;
 }
 
-/** The resources that an aggregation used. */
+/** Resources used by an aggregation. */
 export interface AggregateStats {
-  /** Threads that made the proof, including the calling one; 1 for a bundle. */
+  /** Number of threads that made the proof, including the calling one; 1 for a bundle. */
   readonly threads: number;
-  /** Peak bytes of WebAssembly memory that the prover used in all threads; 0 for a bundle. */
+  /** Peak WebAssembly memory of the prover in all threads, in bytes; 0 for a bundle. */
   readonly memoryBytes: number;
 }
 
 export interface WorkOptions {
   /** Stops the work: the promise is rejected with `ABORTED`. */
   readonly signal?: AbortSignal;
-  /**
-   * Called from time to time, and at the end of each phase. If it throws, the promise is rejected.
-   */
+  /** Called occasionally, and at the end of each phase. If it throws, the promise is rejected. */
   readonly onProgress?: (progress: AggregateProgress) => void;
 }
 
 export interface ThreadOptions {
   /**
-   * The maximum number of threads, including the calling one, 1 to 64. Fewer take part if the host
-   * says that fewer can run at once, or if the work is too small for them: a proof of 187
-   * signatures of Falcon-512 is the smallest for two. The result does not depend on their number.
-   * If no thread can be started, or one dies, the calling thread does all of the work.
+   * Maximum number of threads, including the calling one, 1 to 64. Fewer are used if the host
+   * reports less concurrency, or if the work is too small: two threads need a proof of at least 187
+   * signatures of Falcon-512. The result does not depend on the number of threads. If no thread can
+   * be started, or one fails, the calling thread does all of the work.
    */
   readonly threads?: number;
   /**
-   * The address of the threads' module, if the bundler does not find it:
-   * `falconry/aggregate-worker`, built as an entry of its own. A relative string is resolved
-   * against the page (in Node, Deno and Bun: the process's working directory).
+   * URL of the worker module, if the bundler does not find it: `falconry/aggregate-worker`, built
+   * as a separate entry. A relative string is resolved against the page (in Node, Deno and Bun: the
+   * process's working directory).
    */
   readonly workerUrl?: string | URL;
 }
 
 export interface ProfileOption {
   /**
-   * How salts and messages become points (docs/profiles.md), for all signatures of the call.
-   * Default `round3`. For `fn-dsa-draft-2026-07`, items and statements are those that `item` and
-   * `statement` of falconry/drafts/fn-dsa-2026-07 give.
+   * The mapping from salt and message to a point (docs/profiles.md), for all signatures of the
+   * call. Default `round3`. For `fn-dsa-draft-2026-07`, create items and statements with `item` and
+   * `statement` of falconry/drafts/fn-dsa-2026-07.
    */
   readonly profile?: Profile;
 }
 
 export interface AcceptOptions {
-  /** The profiles of aggregates that are accepted. Default `['round3']`. */
+  /** The accepted profiles of aggregates. Default `['round3']`. */
   readonly profiles?: readonly Profile[];
 }
 
 export interface PoolAggregateOptions extends WorkOptions, ProfileOption {
   /**
-   * The format of the body. Default `auto`: the smaller one, which is a proof from about 82
-   * signatures of Falcon-512 on, 41 of Falcon-1024. A proof takes up to about a second where a
-   * bundle takes milliseconds, and its signatures cannot be extracted.
+   * The format of the body. Default `auto`: the smaller one, which is a proof for about 82 or more
+   * signatures of Falcon-512, 41 of Falcon-1024. A proof takes up to about a second, a bundle
+   * milliseconds. Signatures cannot be extracted from a proof.
    */
   readonly format?: AggregateFormatOption;
   /** Called once, when the format is decided, with the reason. */
@@ -82,15 +80,14 @@ export interface AggregateOptions extends PoolAggregateOptions, ThreadOptions {}
 export interface VerifyAggregateOptions extends WorkOptions, AcceptOptions, ThreadOptions {}
 
 /**
- * Options of `createAggregatePool`; by default, `threads` is as many as the host says can run at
- * once.
+ * Options of `createAggregatePool`; `threads` defaults to the concurrency that the host reports.
  */
 export interface AggregatePoolOptions extends ThreadOptions {
   /**
-   * Keeps expanded commitment keys from one proof to the next, in at most this many bytes of all
-   * threads together, until the pool is closed. 0 to 2^30, default 0. It saves about a seventh of
-   * the work on small batches. On one thread 100 signatures of Falcon-512 fill 10 MB and 1722 fill
-   * 45 MB; with less than that, it saves less.
+   * Maximum memory, in bytes over all threads, for a cache of expanded commitment keys that is kept
+   * between proofs until the pool is closed. 0 to 2^30, default 0. It saves about a seventh of the
+   * work on small batches. On one thread 100 signatures of Falcon-512 fill 10 MB and 1722 fill 45
+   * MB; a smaller cache saves less.
    */
   readonly keyCacheBytes?: number;
 }
@@ -170,7 +167,7 @@ function checkProfileOption({ profile }: ProfileOption): void {
   if (profile !== undefined) checkProfile('profile', profile);
 }
 
-/** More names than there are profiles are a mistake. */
+/** Maximum length of a list of profiles: more names than existing profiles are an error. */
 const MAX_PROFILES = 16;
 
 function readProfiles(value: unknown): readonly Profile[] {

@@ -1,4 +1,4 @@
-/** Aggregates on threads, and in memory, that are kept from one call to the next. */
+/** Aggregation with threads and memory that persist between calls. */
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
@@ -19,9 +19,9 @@ import type { Statement } from './statement.ts';
 import { type AggregateThreads, openThreads } from './threads/threads.ts';
 
 export interface AggregatePool {
-  /** The maximum, including the calling thread: not more than the host says can run at once. */
+  /** Maximum number of threads, including the calling one, limited by the host's concurrency. */
   readonly threads: number;
-  /** Like the function of that name, on this pool's threads. */
+  /** Like the function `aggregate`, on this pool's threads. */
   aggregate(
     items: readonly AggregateItem[],
     options?: PoolAggregateOptions,
@@ -32,22 +32,22 @@ export interface AggregatePool {
     statements: readonly Statement[],
     options?: WorkOptions & AcceptOptions,
   ): Promise<boolean>;
-  /** Like the function of that name, on this pool's threads. */
+  /** Like the function `findInvalid`, on this pool's threads. */
   findInvalid(
     items: readonly AggregateItem[],
     options?: WorkOptions & ProfileOption,
   ): Promise<InvalidItem[]>;
   /**
-   * Ends the threads and releases the memory; running and later calls are rejected with `ABORTED`.
+   * Ends the threads and releases the memory; pending and later calls are rejected with `ABORTED`.
    */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Creates a pool. No thread starts before the first call; idle ones let the process exit. From its
- * first call on, an open pool keeps the WebAssembly memory of its largest batch, about 230 MB for
- * 1722 signatures in all threads together. The next call reuses it, and `close` releases it.
+ * Creates a pool. Threads start with the first call; idle ones do not keep the process alive. After
+ * its first call, an open pool keeps the WebAssembly memory of its largest batch for reuse, about
+ * 230 MB for 1722 signatures over all threads. `close` releases it.
  *
  * @throws TypeError or RangeError for unknown options or values out of range
  * @example
@@ -62,7 +62,7 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
   return poolOn(openThreads(checkPoolOptions(options)));
 }
 
-/** A pool on these threads, which it closes. */
+/** Creates a pool on these threads. Closing the pool closes them. */
 export function poolOn(pool: AggregateThreads): AggregatePool {
   const closing = new AbortController();
   let release: (() => void) | undefined;
@@ -73,7 +73,7 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
     };
   };
 
-  /** Runs a call that ends when the pool is closed or its own signal is aborted. */
+  /** Runs a call that ends when the pool is closed or the call's signal is aborted. */
   async function call<T>(
     own: AbortSignal | undefined,
     body: (signal: AbortSignal) => Promise<T>,

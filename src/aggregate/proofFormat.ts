@@ -1,10 +1,11 @@
 /**
- * The proof, format 2, as a whole aggregate (docs/protocol.md, 2.1): the container's header, then
- * one section for the items of each parameter set that occurs, Falcon-512 first, and nothing else.
+ * The proof, format 2, as a complete aggregate (docs/protocol.md, 2.1): the container's header,
+ * then one section for the items of each parameter set that occurs, Falcon-512 first.
  *
  *   header ‖ section of the Falcon-512 items ‖ section of the Falcon-1024 items
  *
- * A section proves its items in the order of the list. Its transcript starts with the whole header.
+ * A section proves its items in the order of the list. Its transcript starts with the entire
+ * header.
  */
 
 import type { ParameterSet } from '../falcon/index.ts';
@@ -40,10 +41,7 @@ export interface ProofHooks {
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Threads to prove with. */
   readonly pool?: AggregateThreads | undefined;
-  /**
-   * Called once, with the number of threads that took part and the peak bytes of their modules'
-   * memories.
-   */
+  /** Called once, with the number of threads used and the peak bytes of their modules' memories. */
   readonly onStats?: ((stats: ProofStats) => void) | undefined;
 }
 
@@ -52,12 +50,12 @@ export interface ProofStats {
   readonly memoryBytes: number;
 }
 
-/** Whether some section would have too many items. */
+/** Returns whether any section would have too many items. */
 export function isTooLongForProof(statements: readonly Statement[]): boolean {
   return SECTIONS.some((set) => positionsOf(statements, set).length > MAX_SECTION_ITEMS);
 }
 
-/** The approximate size of the proof of a batch in bytes, including header and salts. */
+/** Returns the approximate size of the proof of a batch in bytes, including header and salts. */
 export function estimateProofBytes(batch: VerifiedBatch): number {
   return SECTIONS.reduce((sum, set) => {
     const { length } = positionsOf(batch.items, set);
@@ -68,7 +66,7 @@ export function estimateProofBytes(batch: VerifiedBatch): number {
 /**
  * Proves a batch whose sections are not too long.
  *
- * @returns undefined if the prover gives up, which practically never happens
+ * @returns undefined if no attempt succeeds, which practically never happens
  */
 export async function encodeProof(
   batch: VerifiedBatch,
@@ -79,7 +77,7 @@ export async function encodeProof(
   let shown = 0;
   let stats: ProofStats = { threads: 1, memoryBytes: 0 };
   const show = (done: number): void => {
-    // Work that starts again does not show until it has got as far as before.
+    // Repeated work is not reported until it passes the earlier maximum.
     shown = Math.max(shown, done);
     onProgress?.(shown, total);
   };
@@ -135,7 +133,7 @@ async function proveIn(
   }
 }
 
-/** Whether the body after the header proves the statements. */
+/** Returns whether the body after the header proves the statements. */
 export function verifyProof(claim: Claim): boolean {
   const sections = sectionsOf(claim);
   if (sections === undefined) return false;
@@ -143,9 +141,9 @@ export function verifyProof(claim: Claim): boolean {
 }
 
 /**
- * Like `verifyProof`, but `spread` does the parts of the work.
+ * Like `verifyProof`, with the work distributed by `spread`.
  *
- * @param parts about how many
+ * @param parts approximate number of parts
  */
 export async function verifyProofIn(
   claim: Claim,
@@ -162,8 +160,8 @@ export async function verifyProofIn(
 }
 
 /**
- * The sections, which fill the bytes to their end; undefined if the form of any of them is wrong.
- * Proves nothing yet.
+ * Splits the body into its sections, which must fill it exactly; undefined if any is malformed.
+ * Verifies nothing yet.
  */
 function sectionsOf({
   bytes,
@@ -208,7 +206,7 @@ function proofHeader({ signatures, statement, profile, salts }: VerifiedBatch): 
   return encodeHeader({
     format: 'proof',
     statement,
-    // A proof does not keep the forms of signatures: the first kind of each set represents it.
+    // A proof does not record the forms of signatures: the first kind of each set represents it.
     kinds: Uint8Array.from(signatures, (s) => kindOf(s.parameterSet, 'compressed')),
     profile,
     salts,

@@ -1,10 +1,10 @@
 /**
- * The salts of an aggregate (docs/bundle-format.md, 1.2): those that follow from a version or from
- * the statement are not written out. Every salt has one coding, the first that fits:
+ * The salts of an aggregate (docs/bundle-format.md, 1.2). Salts that follow from a version or from
+ * the statement are not stored. Every salt has exactly one coding, the first that fits:
  *
- *   constant   version ‖ logn ‖ "FALCON_DET" ‖ 28 zero bytes, as deterministic Falcon has it
+ *   constant   version ‖ logn ‖ "FALCON_DET" ‖ 28 zero bytes, as in deterministic Falcon
  *   derived    SHAKE256("falconry salt v1" ‖ public key ‖ message), 40 bytes
- *   explicit   all others, written out
+ *   explicit   all others, stored in full
  */
 
 import type { ParameterSet } from '../falcon/index.ts';
@@ -12,11 +12,11 @@ import { constantSalt, derivedSalt, isConstantSalt, SALT_BYTES } from '../falcon
 import { concat, equal } from '../shared/bytes.ts';
 import { type Statement, setOfPublicKey } from './statement.ts';
 
-/** The codings, with their number in a run. */
+/** The codings and their numbers in a run. */
 export const CODINGS = Object.freeze({ explicit: 0, constant: 1, derived: 2 } as const);
 export type SaltCoding = keyof typeof CODINGS;
 
-/** Consecutive items whose salts are coded in the same way. */
+/** Consecutive items whose salts have the same coding. */
 export interface SaltRun {
   readonly coding: SaltCoding;
   /** the first byte of constant salts; 0 for others */
@@ -24,14 +24,14 @@ export interface SaltRun {
   readonly count: number;
 }
 
-/** The salts of all items, as they are coded. */
+/** The coded salts of all items. */
 export interface CodedSalts {
   readonly runs: readonly SaltRun[];
-  /** 40 bytes for every explicit salt, in the order of their items */
+  /** 40 bytes per explicit salt, in the order of the items */
   readonly explicit: Uint8Array;
 }
 
-/** The codings of the salts of statements whose keys have been checked, in runs. */
+/** Returns the codings, in runs, of the salts of statements whose keys have been checked. */
 export function codeSalts(
   salts: readonly Uint8Array[],
   statements: readonly Statement[],
@@ -51,8 +51,7 @@ export function codeSalts(
 }
 
 /**
- * The salts of all items, 40 bytes each. Whether they had to be coded in this way is another
- * question: `areCodedAs`.
+ * Returns the salts of all items, 40 bytes each. `areCodedAs` checks that the codings are right.
  *
  * @param statements as many as the runs count; their keys have been checked
  */
@@ -75,7 +74,7 @@ export function completeSalts(
   return salts;
 }
 
-/** Whether every salt has the coding that `codeSalts` gives it. @param salts of `completeSalts` */
+/** Returns whether `codeSalts` would code every salt this way. @param salts from `completeSalts` */
 export function areCodedAs(
   runs: readonly SaltRun[],
   salts: Uint8Array,
@@ -84,13 +83,13 @@ export function areCodedAs(
   return codingsOf(runs).every(({ coding }, item) => {
     const salt = salts.subarray(SALT_BYTES * item, SALT_BYTES * (item + 1));
     const statement = statements[item]!;
-    // What has been derived need not be derived again.
+    // Derived salts have just been computed and need no second derivation.
     if (coding === 'derived') return !isConstantSalt(salt, setOf(statement));
     return codingOf(salt, statement) === coding;
   });
 }
 
-/** The run of every item. */
+/** Returns the run of every item. */
 const codingsOf = (runs: readonly SaltRun[]): SaltRun[] =>
   runs.flatMap((run) => new Array<SaltRun>(run.count).fill(run));
 
@@ -99,5 +98,5 @@ function codingOf(salt: Uint8Array, statement: Statement): SaltCoding {
   return equal(salt, derivedSalt(statement)) ? 'derived' : 'explicit';
 }
 
-/** The set of a key that has been checked. */
+/** Returns the set of a key that has been checked. */
 const setOf = ({ publicKey }: Statement): ParameterSet => setOfPublicKey(publicKey)!;

@@ -1,6 +1,6 @@
 /**
- * The statement commitment: a hash of what an aggregate claims, the ordered list of (parameter set,
- * public key, message).
+ * The statement commitment: a hash of the claim of an aggregate, the ordered list of (parameter
+ * set, public key, message).
  *
  *   SHAKE256, 32 bytes, of
  *     "falconry statement v1"           21 bytes of ASCII, the domain label
@@ -11,8 +11,8 @@
  *       length of the message           u32
  *       message
  *
- * Integers are big-endian. Every length is fixed or precedes its data, so two different lists never
- * give the same input.
+ * Integers are big-endian. Every length is fixed or precedes its data, so different lists always
+ * produce different inputs.
  */
 
 import type { ParameterSet } from '../falcon/index.ts';
@@ -23,7 +23,7 @@ import { lengthOf } from '../shared/intrinsics.ts';
 
 export const COMMITMENT_BYTES = 32;
 
-/** The claim about one signature: it belongs to this key and this message. */
+/** The claim that a signature is valid for this key and message. */
 export interface Statement {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
@@ -31,7 +31,7 @@ export interface Statement {
 
 const LABEL = ascii('falconry statement v1');
 
-/** The parameter set whose public keys have this length. */
+/** Returns the parameter set whose public keys have this length. */
 export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined {
   const length = lengthOf(publicKey);
   if (length === FALCON_512.lengths.publicKey) return 'falcon512';
@@ -40,10 +40,10 @@ export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined 
 }
 
 /**
- * The commitment, 32 bytes. Keys of a wrong length must have been refused before, and the bytes
- * must be in our own memory.
+ * Returns the commitment, 32 bytes. The caller must have rejected keys of wrong length and copied
+ * the bytes to private memory.
  *
- * @throws RangeError for a message of 2^32 bytes or more: its length would have two readings
+ * @throws RangeError for a message of 2^32 bytes or more, whose length would be ambiguous
  */
 export function statementDigest(statements: readonly Statement[]): Uint8Array<ArrayBuffer> {
   return shake256(framed(statements), COMMITMENT_BYTES);
@@ -60,7 +60,7 @@ function* framed(statements: readonly Statement[]): Generator<Uint8Array> {
   }
 }
 
-/** @throws RangeError for a length that does not fit, which would stand for another one */
+/** @throws RangeError for a length that does not fit and would alias another one */
 function u32(value: number): Uint8Array {
   if (value >= 2 ** 32) throw new RangeError('a message expected less than 2^32 bytes');
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);

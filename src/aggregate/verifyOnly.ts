@@ -1,7 +1,7 @@
 /**
- * The entry `falconry/verify-aggregate`: verification of proofs and bundles alone, on the calling
+ * The entry `falconry/verify-aggregate`: verification of proofs and bundles only, on the calling
  * thread. The package builds it with the modules `falcon.verify.wasm` and `labrador.verify.wasm`,
- * which hold the verifier's part; the checks are those of `falconry/aggregate`.
+ * which contain only the verifier. The checks are those of `falconry/aggregate`.
  */
 
 export { useFalconModule } from '../falcon/index.ts';

@@ -4,12 +4,12 @@
  *
  *   Smalls   i16[n][64]      small coefficients: digits, signatures, challenges
  *   Coefs    i64[n][64]      polynomials mod q, centred
- *   Forms    i16[n][6][64]   NTT form, one by one
+ *   Forms    i16[n][6][64]   individual NTT forms
  *   Sums     i32[n][6][64]   sums of products of NTT forms
  *   Vecs     rows of columns in NTT form, interleaved for products
  *
- * A handle is valid until the scope in which it was made ends. Any allocation may grow the memory,
- * after which the views that `i16`, `i64` and `bytes` returned are stale. Everything in this memory
+ * A handle is valid until the scope that allocated it ends. Any allocation may grow the memory,
+ * after which the views returned by `i16`, `i64` and `bytes` are stale. Everything in this memory
  * is public.
  */
 import { CodedError } from '../shared/errors.ts';
@@ -21,7 +21,7 @@ export { bestModule, type ModuleName } from '../shared/wasmLoader.ts';
 
 interface Region {
   readonly at: number;
-  /** Polynomials. */
+  /** Number of polynomials. */
   readonly count: number;
 }
 export interface Smalls extends Region {
@@ -41,9 +41,9 @@ export interface Vecs {
   readonly at: number;
   readonly rows: number;
   readonly columns: number;
-  /** Blocks of 32 columns in a row. */
+  /** Number of blocks of 32 columns in a row. */
   readonly blocks: number;
-  /** Bytes from row to row. */
+  /** Distance between rows in bytes. */
   readonly stride: number;
 }
 
@@ -68,12 +68,12 @@ const loader = /* @__PURE__ */ moduleLoader({
   landmark: 'xofStart',
 });
 
-/** See `useLabradorModule` in index.ts. */
+/** Implements `useLabradorModule` of index.ts. */
 export const useModule = (module: WebAssembly.Module): void => loader.use(module);
 
 /** An instance and its arena. Threads do not share it, and its calls never overlap. */
 export class Labrador {
-  /** The kernels; their arguments are the `at` of handles. */
+  /** The kernels; pass the `at` of handles as arguments. */
   readonly kernels: LabradorExports;
   readonly #rowsAt: number;
   #peak = 0;
@@ -84,12 +84,12 @@ export class Labrador {
     this.#rowsAt = this.kernels.ROWS.value;
   }
 
-  /** Bytes of memory. Memory never shrinks. */
+  /** Size of the memory in bytes. Memory never shrinks. */
   get memoryBytes(): number {
     return this.kernels.memory.buffer.byteLength;
   }
 
-  /** The most bytes in use at any time since `beginCount`. */
+  /** Maximum number of bytes in use since `beginCount`. */
   get peakBytes(): number {
     return this.#peak;
   }
@@ -99,8 +99,8 @@ export class Labrador {
   }
 
   /**
-   * Makes room for `bytes` more than now with a single growth of memory: each growth costs a
-   * garbage collection.
+   * Reserves `bytes` more with a single growth of memory, because each growth costs a garbage
+   * collection.
    *
    * @throws CodedError `OUT_OF_MEMORY` when memory cannot grow
    */
@@ -111,7 +111,7 @@ export class Labrador {
   }
 
   /**
-   * Runs `body`, then frees everything that it has allocated.
+   * Runs `body`, then frees everything that it allocated.
    *
    * @returns the result of `body`
    */
@@ -125,7 +125,7 @@ export class Labrador {
   }
 
   /**
-   * @returns the address of `bytes` bytes, which are zero if `zeroed`
+   * Allocates `bytes` bytes, which are zero if `zeroed`. @returns their address
    * @throws CodedError `OUT_OF_MEMORY` when memory cannot grow
    */
   room(bytes: number, zeroed = false): number {
@@ -148,39 +148,39 @@ export class Labrador {
     return { kind: 'forms', at: this.room(FORM_BYTES * count), count };
   }
 
-  /** Sums of zero, to add to. */
+  /** Allocates sums, initialised to zero. */
   sums(count: number): Sums {
     return { kind: 'sums', at: this.room(SUM_BYTES * count, true), count };
   }
 
-  /** Rows of zeros. */
+  /** Allocates rows of zeros. */
   vecs(rows: number, columns: number): Vecs {
     const blocks = Math.ceil(columns / BLOCK_COLUMNS);
     const stride = BLOCK_BYTES * blocks;
     return { kind: 'vecs', at: this.room(stride * rows, true), rows, columns, blocks, stride };
   }
 
-  /** The address of a row. */
+  /** Returns the address of a row. */
   row(vecs: Vecs, row: number): number {
     return vecs.at + row * vecs.stride;
   }
 
-  /** The addresses of all rows. */
+  /** Returns the addresses of all rows. */
   addresses(vecs: Vecs): number[] {
     return Array.from({ length: vecs.rows }, (_, row) => this.row(vecs, row));
   }
 
-  /** The coefficients of small polynomials; stale after the next allocation. */
+  /** Returns the coefficients of small polynomials; stale after the next allocation. */
   i16(smalls: Smalls): Int16Array<ArrayBuffer> {
     return new Int16Array(this.#buffer, smalls.at, 64 * smalls.count);
   }
 
-  /** The coefficients mod q; stale after the next allocation. */
+  /** Returns the coefficients mod q; stale after the next allocation. */
   i64(coefs: Coefs): BigInt64Array<ArrayBuffer> {
     return new BigInt64Array(this.#buffer, coefs.at, 64 * coefs.count);
   }
 
-  /** The bytes at an address; stale after the next allocation. */
+  /** Returns the bytes at an address; stale after the next allocation. */
   bytes(at: number, length: number): Uint8Array<ArrayBuffer> {
     return new Uint8Array(this.#buffer, at, length);
   }
@@ -196,7 +196,7 @@ export class Labrador {
     return at;
   }
 
-  /** Chooses a stream by its key, 32 bytes at an address, and words 13 and 14 of its state. */
+  /** Selects a stream by its key, 32 bytes at an address, and words 13 and 14 of its state. */
   stream(keyAt: number, word13: number, word14: number): void {
     this.kernels.xofStart(keyAt, word13, word14, 0);
   }
@@ -214,8 +214,9 @@ export class Labrador {
   }
 
   /**
-   * Row `row` of out = sum of c_a x_a. The x_a are at the addresses `rows` and as long as that row,
-   * which is one of them only if there are at most 32: the first call of the kernel overwrites it.
+   * Row `row` of out = sum of c_a x_a. The x_a are at the addresses `rows` and have the length of
+   * that row, which may be one of them only if there are at most 32: the first kernel call
+   * overwrites it.
    */
   combine(out: Vecs, row: number, rows: readonly number[], c: Forms): void {
     const isOneCall = rows.length <= MAX_COMBINED;
@@ -229,7 +230,7 @@ export class Labrador {
       kernels.smallsToForms(extra.at, one.at, 2);
       const prepared = this.room(COEFFICIENT_PAIR_BYTES * (MAX_COMBINED / 2));
       const target = this.row(out, row);
-      // From the second call on, `out` is one of the summands.
+      // From the second call onwards, `out` is one of the summands.
       for (let from = 0; from < rows.length; ) {
         const list: { at: number; form: number }[] =
           from === 0 ? [] : [{ at: target, form: extra.at + FORM_BYTES }];
@@ -254,7 +255,7 @@ export class Labrador {
     });
   }
 
-  /** The exact squared norm of small polynomials. */
+  /** Returns the exact squared norm of small polynomials. */
   normSq(smalls: Smalls): bigint {
     return this.scope(() => {
       const at = this.room(8);

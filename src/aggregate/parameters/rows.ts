@@ -1,5 +1,5 @@
 /**
- * The rows of the table with names for their numbers, and the shapes that follow from them
+ * The rows of the parameter table with named fields, and the shapes derived from them
  * (docs/protocol.md, 3). No shape, rank or bound is read from a proof.
  */
 
@@ -11,14 +11,14 @@ export type LevelRow = readonly (
 /** The degree of Falcon, the bucket, and the levels; the last level is the tail. */
 export type TableRow = readonly [set: 512 | 1024, bucket: number, levels: readonly LevelRow[]];
 
-/** How the parts of a level are cut into rows of n polynomials. */
+/** The layout of the parts of a level in rows of n polynomials. */
 export interface Shape {
   /** polynomials in a row */
   readonly n: number;
-  /** length of every part, and how many rows it takes */
+  /** length of every part, and the number of its rows */
   readonly lengths: readonly number[];
   readonly rows: readonly number[];
-  /** all rows, and all pairs (a, b) with a <= b */
+  /** number of rows, and number of pairs (a, b) with a <= b */
   readonly r: number;
   readonly pairs: number;
 }
@@ -37,38 +37,38 @@ export interface OrdinaryLevel extends Shape {
   /** ranks of the inner and outer commitments */
   readonly kappa: number;
   readonly kappa1: number;
-  /** low bits that are cut off the outer commitments */
+  /** low bits cut off the outer commitments */
   readonly cut: number;
-  /** squared norm that the projection is held to */
+  /** maximum squared norm enforced by the projection */
   readonly inSq: number;
-  /** largest squared norm of the output */
+  /** maximum squared norm of the output */
   readonly outSq: number;
   /** index of the code of y */
   readonly codeY: number;
   /** bits of a digit of hidden messages; 0 if the level hides none */
   readonly w: number;
-  /** rows, in quarters, that stand for a hidden message */
+  /** quarter-rows that represent a hidden message */
   readonly k: number;
-  /** largest squared norm of x, the digits of the hidden messages */
+  /** maximum squared norm of x, the digits of the hidden messages */
   readonly xSq: number;
   /** index of the code of the projection of x, which the next level sends */
   readonly codeX: number;
-  /** low bits that are cut off the inner commitments */
+  /** low bits cut off the inner commitments */
   readonly ct: number;
   /** digits of t, cut or not */
   readonly ft: number;
-  /** the messages that are hidden, in order, and the length of x */
+  /** the hidden messages, in order, and the length of x */
   readonly messages: readonly HiddenMessage[];
   readonly lengthX: number;
   /** length of v */
   readonly m: number;
 }
 
-/** A message of a level as digits in x: digit by digit, all its polynomials. */
+/** A message of a level, as digits in x: for each digit, all its polynomials. */
 export interface HiddenMessage {
-  /** the lifts, and not an outer commitment */
+  /** true for the lifts, false for an outer commitment */
   readonly isLifts: boolean;
-  /** where its digits begin in x */
+  /** offset of its digits in x */
   readonly from: number;
   readonly polynomials: number;
   readonly digits: number;
@@ -77,7 +77,7 @@ export interface HiddenMessage {
 export interface TailLevel extends Shape {
   readonly tail: true;
   readonly kappa: number;
-  /** low bits that are cut off t */
+  /** low bits cut off t */
   readonly cut: number;
   readonly inSq: number;
   readonly outSq: number;
@@ -115,7 +115,7 @@ function shapeOf(lengths: readonly number[], n: number): Shape {
 const Q_BITS = 44;
 
 /**
- * The hidden messages: the outer commitments but for the last one, the lifts, and the last outer
+ * The hidden messages: the outer commitments except the last, the lifts, and the last outer
  * commitment.
  */
 function messagesOf(w: number, cut: number, kappa1: number, isZero: boolean): HiddenMessage[] {
@@ -171,7 +171,7 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean
   };
 }
 
-/** A row of the table with its shapes. */
+/** Reads a row of the table and derives its shapes. */
 export function readRow([set, bucket, rows]: TableRow): Parameters {
   const width = set / 32 + 1;
   const levels: OrdinaryLevel[] = [];

@@ -1,16 +1,16 @@
-/** Bit strings as they are sent and absorbed (docs/protocol.md, 1 and 4). */
+/** Bit strings as sent and absorbed (docs/protocol.md, 1 and 4). */
 import { Q_BITS, Q_NUMBER } from './constants.ts';
 
-/** Bits that are written at once: with up to 7 of the byte before, they fit an unsigned word. */
+/** Bits written at once: with up to 7 bits of the previous byte, they fit an unsigned word. */
 const CHUNK = 24;
 const CHUNK_END = 2 ** CHUNK;
 
-/** Writes a bit string, the least significant bit of a byte first; zero bits fill the last byte. */
+/** Writes a bit string, least significant bit of each byte first; zero bits pad the last byte. */
 export class BitWriter {
   readonly #view: DataView<ArrayBuffer>;
   /** whole bytes so far */
   #at = 0;
-  /** bits that do not fill a byte yet, and how many */
+  /** bits that do not fill a byte yet, and their number */
   #held = 0;
   #have = 0;
 
@@ -35,14 +35,14 @@ export class BitWriter {
     this.#held = word >>> (8 * whole);
   }
 
-  /** @returns the bytes; nothing can be written afterwards */
+  /** @returns the bytes; no further writes are allowed */
   finish(): Uint8Array {
     if (this.#have > 0) this.#put(0, 8 - this.#have);
     return new Uint8Array(this.#view.buffer.slice(0, this.#at));
   }
 }
 
-/** @returns pack_44 of integers below q in magnitude; negative ones are taken mod q */
+/** @returns pack_44 of integers below q in magnitude; negative ones are reduced mod q */
 export function packResidues(values: ArrayLike<number>): Uint8Array {
   const writer = new BitWriter((Q_BITS * values.length) / 8);
   for (let i = 0; i < values.length; i++) {

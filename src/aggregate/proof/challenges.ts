@@ -1,6 +1,6 @@
 /**
  * Challenges and commitment keys, expanded in the module (docs/protocol.md, 5 and 6.1): each
- * function chooses a stream and calls its sampler.
+ * function selects a stream and calls its sampler.
  */
 
 import { shake256 } from '../../falcon/points.ts';
@@ -21,19 +21,19 @@ export class Seed {
   readonly at: number;
   readonly level: number;
 
-  /** Lives as long as the scope in which it is made. */
+  /** Valid until the enclosing scope ends. */
   constructor(lab: Labrador, seed: Uint8Array, level: number) {
     this.#lab = lab;
     this.at = lab.put(seed);
     this.level = level;
   }
 
-  /** Chooses a stream. */
+  /** Selects a stream. */
   start(type: number, sub: number, index: number): void {
     this.#lab.stream(this.at, this.#word(type, sub), index);
   }
 
-  /** The address of the key and the two words of the nonce that choose a stream. */
+  /** Returns the address of the key and the two words of the nonce that select a stream. */
   nonce(type: number, sub: number, index: number): [number, number, number] {
     return [this.at, this.#word(type, sub), index];
   }
@@ -43,7 +43,7 @@ export class Seed {
   }
 }
 
-/** The seed of the matrix of commitment keys, which all levels share. */
+/** The seed of the matrix of commitment keys, shared by all levels. */
 export const keysSeed = (lab: Labrador): Seed =>
   new Seed(lab, shake256([ascii(KEYS_LABEL)], 32).slice(), 0);
 
@@ -98,7 +98,7 @@ export const sampleShorts = (
 export const sampleTaus = (lab: Labrador, seed: Seed, count: number): Smalls =>
   sampleSmalls(lab, seed, [STREAM.tau, 0], [0, count], lab.kernels.sampleShort);
 
-/** Fills forms with polynomials that are needed in NTT form alone. */
+/** Fills forms with polynomials that are needed in NTT form only. */
 export function fillForms(lab: Labrador, forms: Forms, sample: () => Smalls): Forms {
   lab.scope(() => lab.kernels.smallsToForms(forms.at, sample().at, forms.count));
   return forms;
@@ -129,7 +129,7 @@ function sampleScalars(lab: Labrador, seed: Seed, type: number, count: number): 
 }
 
 /**
- * omega^(k), i64[lifts][137][2], centred: omega_j,0 and omega_j,1 of every pair of rows. Readies
+ * omega^(k), i64[lifts][137][2], centred: omega_j,0 and omega_j,1 of every pair of rows. Prepares
  * the kernels that collapse the projection.
  */
 export function prepareOmega(lab: Labrador, seed: Seed): number {
@@ -139,8 +139,8 @@ export function prepareOmega(lab: Labrador, seed: Seed): number {
 }
 
 /**
- * The first words of omega^(k), centred, for every lift: those of the projection, and behind them
- * those of what else the lifts of the level prove.
+ * The first words of omega^(k), centred, for every lift: those of the projection, followed by those
+ * of the other statements proved by the lifts of the level.
  */
 export function sampleOmegas(lab: Labrador, seed: Seed, count: number): Values[] {
   return lab.scope(() => {
@@ -152,7 +152,7 @@ export function sampleOmegas(lab: Labrador, seed: Seed, count: number): Values[]
   });
 }
 
-/** theta^(k): i64[3][10], centred. Readies the kernels of the functionals. */
+/** theta^(k): i64[3][10], centred. Prepares the kernels of the functionals. */
 export function prepareTheta(lab: Labrador, seed: Seed): number {
   const at = sampleScalars(lab, seed, STREAM.theta, FUNCTIONALS);
   lab.kernels.functionalsStart(at);
@@ -172,7 +172,7 @@ export function sampleEta(lab: Labrador, seed: Seed, k: number, item: number, at
 }
 
 /**
- * rho^(j) of an item: n values mod p, centred, at an address; the 256 bytes behind them are
+ * rho^(j) of an item: n values mod p, centred, at an address; the 256 bytes after them are
  * overwritten.
  */
 export function sampleRho(
@@ -187,7 +187,7 @@ export function sampleRho(
   lab.kernels.uniformModP(at, n);
 }
 
-/** Chooses the projection matrix of a level. */
+/** Selects the projection matrix of a level. */
 export function startProjection(seed: Seed): void {
   seed.start(STREAM.projection, 0, 0);
 }

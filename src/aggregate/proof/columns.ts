@@ -1,6 +1,6 @@
 /**
- * The columns of a level. Every step of a level is a sum over columns or stays within one, so each
- * of several threads can take some of them.
+ * The columns of a level. Every step of a level is a sum over columns or confined to one column, so
+ * several threads can share the work by columns.
  */
 import type { Shape } from '../parameters/rows.ts';
 import { BLOCK_COLUMNS, SMALL_BYTES } from '../wasm.ts';
@@ -13,10 +13,10 @@ export interface Columns {
 }
 
 /**
- * Columns 0 to n - 1 in one to `parts` runs with nearly equal numbers of filled places. There are
- * no more runs than have `least` columns on average.
+ * Splits columns 0 to n - 1 into one to `parts` runs with nearly equal numbers of filled places.
+ * The runs have at least `least` columns on average.
  *
- * @param filled how many columns of every row are filled; all rows count as full if left out
+ * @param filled number of filled columns of every row; all rows count as full if omitted
  */
 export function splitColumns(
   n: number,
@@ -40,7 +40,11 @@ export function splitColumns(
   return starts.map((from, i) => ({ from, to: starts[i + 1] ?? n }));
 }
 
-/** Runs of columns, from the first one on, that cost about `wanted` each. @param costs by block */
+/**
+ * Splits the columns, from the first one onwards, into runs that cost about `wanted` each.
+ *
+ * @param costs cost of each block
+ */
 export function splitByCost(costs: readonly number[], wanted: number): Columns[] {
   const runs: Columns[] = [];
   let from = 0;
@@ -55,14 +59,14 @@ export function splitByCost(costs: readonly number[], wanted: number): Columns[]
   return runs;
 }
 
-/** A run of polynomials in a row; columns count from the first one here. */
+/** A run of polynomials in a row; columns are counted from the start of the current range. */
 export interface Placed {
   readonly row: number;
   readonly column: number;
   readonly count: number;
-  /** the address of the first one */
+  /** the address of the first polynomial */
   readonly at: number;
-  /** the first one's number in the projection */
+  /** the number of the first polynomial in the projection */
   readonly number: number;
 }
 
@@ -121,7 +125,7 @@ export function placesWithin(
   });
 }
 
-/** The runs within the columns; columns still count from the first one of the level. */
+/** The runs within the columns; columns are still counted from the first one of the level. */
 export function runsWithin(runs: readonly Run[], columns: Columns): Run[] {
   return runs.flatMap(({ row, from, to }) => {
     const start = Math.max(from, columns.from);
@@ -130,7 +134,7 @@ export function runsWithin(runs: readonly Run[], columns: Columns): Run[] {
   });
 }
 
-/** How many columns of every row parts of these lengths fill, from its start on. */
+/** The number of columns that parts of these lengths fill, from its start, in every row. */
 export const filledBy = (shape: Pick<Shape, 'n' | 'rows'>, lengths: readonly number[]): number[] =>
   shape.rows.flatMap((count, part) =>
     Array.from({ length: count }, (_, i) =>
@@ -138,13 +142,13 @@ export const filledBy = (shape: Pick<Shape, 'n' | 'rows'>, lengths: readonly num
     ),
   );
 
-/** How many of these columns of every row are filled, from `filledBy`. */
+/** The number of these columns that are filled in every row, from `filledBy`. */
 export const filledWithin = (filled: readonly number[], { from, to }: Columns): number[] =>
   filled.map((count) => Math.min(Math.max(count - from, 0), to - from));
 
 /**
- * The polynomials of an ordinary level, 64 numbers each, that are within the columns, in the order
- * of `placesOfRows`. If all of them are, the given array is returned as it is.
+ * The polynomials of an ordinary level, 64 numbers each, within the columns, in the order of
+ * `placesOfRows`. If the columns contain all of them, the given array itself is returned.
  */
 export function gather<T extends Int16Array | BigInt64Array>(
   polynomials: T,

@@ -1,27 +1,27 @@
 /**
- * The numbers that define prover and verifier alike (docs/protocol.md, 1, 3, 5, 7 and 11), each
- * written once. Those that depend on the size of a batch are in the table (../parameters).
+ * Constants shared by prover and verifier (docs/protocol.md, 1, 3, 5, 7 and 11), each defined once.
+ * Constants that depend on the size of a batch are in the table (../parameters).
  */
 import { FALCON_512, FALCON_1024 } from '../../falcon/params.ts';
 
 /** The modulus of Falcon, p in the text. */
 export { Q as FALCON_Q } from '../../falcon/params.ts';
-/** β² of Falcon: the largest ‖s1‖² + ‖s2‖² of a signature, by degree. */
+/** β² of Falcon: the maximum ‖s1‖² + ‖s2‖² of a signature, by degree. */
 export const BETA_SQ = Object.freeze({ 512: FALCON_512.betaSq, 1024: FALCON_1024.betaSq } as const);
 
 /** The modulus of the proof, a prime that is 3 mod 8: 2^44 − 117. */
 export const Q = 17_592_186_044_299n;
-/** The same as a number: every value mod q is exact in a double. */
+/** Q as a number: every value mod q is exact in a double. */
 export const Q_NUMBER = Number(Q);
 /** Bits of a value mod q. */
 export const Q_BITS = 44;
 /** Coefficients of a polynomial of the proof. */
 export const DEGREE = 64;
 
-/** Random pairs of rows of the projection, and all pairs with that of the halves (5.3). */
+/** Random pairs of rows of the projection, and all pairs including that of the halves (5.3). */
 export const PAIRS = 136;
 export const ALL_PAIRS = PAIRS + 1;
-/** The squared norm of a projection by signs may be this many times inSq; 272 is the mean. */
+/** Maximum squared norm of a projection by signs, as a multiple of inSq; the mean is 272. */
 export const PROJECTION_FACTOR = 288;
 /** Functionals mod p at level 0 (7.3). */
 export const FUNCTIONALS = 10;
@@ -29,9 +29,9 @@ export const FUNCTIONALS = 10;
 export const NORM_DIGITS = 2;
 export const NORM_DIGIT_BITS = 13;
 
-/** Most items of a section. */
+/** Maximum number of items in a section. */
 export const MAX_SECTION_ITEMS = 1722;
-/** Largest retry byte and largest counter. */
+/** Maximum retry byte and maximum counter. */
 export const LAST_RETRY = 15;
 /** Bytes of a seal. */
 export const SEAL_BYTES = 32;

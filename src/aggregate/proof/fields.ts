@@ -1,12 +1,12 @@
 /**
- * The fields of a section (docs/protocol.md, 11). The prover fills these fields and
- * `prover/encode.ts` writes them; `verifier/parse.ts` reads them back.
+ * The fields of a section (docs/protocol.md, 11). The prover fills them, `prover/encode.ts` writes
+ * them, and `verifier/parse.ts` reads them.
  */
 
 /**
  * The fields of level 0 or of an ordinary level; byte strings are as the transcript absorbs them.
- * If the level hides its messages, short commitments to their digits stand in place of u' and b;
- * at level 0, coefficients 32 of the lifts follow that of b.
+ * If the level hides its messages, short commitments to their digits replace u' and b; at level 0,
+ * coefficients 32 of the lifts follow that of b.
  */
 export interface OrdinaryFields {
   readonly retry: number;
@@ -15,11 +15,11 @@ export interface OrdinaryFields {
   readonly counter: number;
   /** y'_0, y*'_0, ..., y'_135, y*'_135, U, V */
   readonly y: ArrayLike<number>;
-  /** the same of x alone, if the level before hides its messages */
+  /** the same for x alone, if the previous level hides its messages */
   readonly yOfX?: ArrayLike<number>;
   /** w_0, ..., w_9 at level 0, empty elsewhere */
   readonly w: ArrayLike<number>;
-  /** b^(1), b^(2), ... without the coefficients that are known */
+  /** b^(1), b^(2), ... without the known coefficients */
   readonly b: Uint8Array;
   /** u'_2 */
   readonly second: Uint8Array;
@@ -30,14 +30,14 @@ export interface TailFields {
   readonly retry: number;
   /** t'_0, ..., t'_{r-2}: pack_{44-cut} */
   readonly t: Uint8Array;
-  /** g of every pair but the last, 64 centred coefficients each */
+  /** g of every pair except the last, 64 centred coefficients each */
   readonly g: ArrayLike<number>;
   readonly sealT: Uint8Array;
   readonly counter: number;
   readonly y: ArrayLike<number>;
   readonly yOfX?: ArrayLike<number>;
   readonly b: Uint8Array;
-  /** h of every pair but the first and the last: pack_44 */
+  /** h of every pair except the first and the last: pack_44 */
   readonly h: Uint8Array;
   readonly sealH: Uint8Array;
   /** n polynomials */

@@ -1,7 +1,7 @@
 /**
- * The matrix of commitment keys, folded by short challenges while it is expanded (docs/protocol.md,
- * 6.1 and 10.1), so that none of it has to be stored. All levels use its first rows and columns, so
- * each polynomial of it is expanded once for all of them.
+ * Folds the matrix of commitment keys by short challenges during its expansion (docs/protocol.md,
+ * 6.1 and 10.1), so it need not be stored. All levels use its first rows and columns, so each of
+ * its polynomials is expanded once for all levels.
  */
 import { BLOCK_BYTES, BLOCK_COLUMNS, type Forms, type Labrador, type Vecs } from '../wasm.ts';
 import { keysSeed, Seed, shortForms } from './challenges.ts';
@@ -10,23 +10,23 @@ import { formAt, writeConstant, zeroForms } from './forms.ts';
 import { writeKeys } from './keyCache.ts';
 import { type Blocks, blocksOf } from './ring.ts';
 
-/** Columns that are expanded before they are summed: as many as stay in a cache. */
+/** Columns expanded before they are summed: as many as fit in a cache. */
 const RUN = 64;
 
-/** The first rows and columns of the matrix, and the challenges to fold the rows by. */
+/** The first rows and columns of the matrix, and the challenges that fold the rows. */
 export interface KeyUse {
   readonly columns: number;
   /** the level of the challenges, and its seed `combine` */
   readonly number: number;
   readonly seed: Uint8Array;
-  /** kind of the challenges, index of the first, and how many: one for every row */
+  /** kind of the challenges, index of the first, and their number: one per row */
   readonly short: number;
   readonly first: number;
   readonly rows: number;
 }
 
 export interface KeysFold<Use extends KeyUse = KeyUse> {
-  /** columns of the matrix; each use takes those of them that it has */
+  /** columns of the matrix; each use reads only its own columns among them */
   readonly columns: Columns;
   readonly uses: readonly Use[];
 }
@@ -41,12 +41,12 @@ export const shortCoefficients = (
 ): readonly Forms[] => [shortForms(lab, new Seed(lab, seed, number), short, first, rows)];
 
 /**
- * For every use the sum over rows i of challenge_i M[i][column], for each of the columns: an
- * integer polynomial below rows 2^8 q/2, small enough for the products that follow.
+ * Returns, for every use, the sum over rows i of challenge_i M[i][column], for each of the columns:
+ * an integer polynomial below rows 2^8 q/2, small enough for the products that follow.
  *
- * @param coefficientsOf the polynomials that the rows of each use are folded by, if these are not
- *   its challenges: one list, or if they are residues, their parts low and high, of which they are
- *   low + 2^22 high; then the sums are centred mod q
+ * @param coefficientsOf the polynomials that fold the rows of each use, if these are not its
+ *   challenges. Either one list, or residues split into low + 2^22 high, as a list of low and one
+ *   of high parts; in that case the sums are centred mod q
  */
 export function foldKeys<Use extends KeyUse>(
   lab: Labrador,
@@ -83,9 +83,9 @@ export function foldKeys<Use extends KeyUse>(
 
 interface KeySum {
   readonly challenges: Forms;
-  /** 0, and 1 for the high part that follows it */
+  /** 0, or 1 for the high part that follows */
   readonly part: number;
-  /** the column behind the last one of the use here */
+  /** the column after the last one of the use in this range */
   readonly end: number;
   readonly out: Vecs;
 }

@@ -1,5 +1,5 @@
 /**
- * NTT forms one by one, and rows of columns in NTT form, in the module's memory (see ../wasm.ts).
+ * Individual NTT forms, and rows of columns in NTT form, in the module's memory (see ../wasm.ts).
  */
 import {
   BLOCK_BYTES,
@@ -54,13 +54,13 @@ export function powerForms(lab: Labrador, count: number, bits: number, first = 0
   return powers;
 }
 
-/** Bytes of a row of so many columns. */
+/** Bytes of a row with this number of columns. */
 export const rowBytes = (columns: number): number =>
   BLOCK_BYTES * Math.ceil(columns / BLOCK_COLUMNS);
 
 /**
- * Rows of which columns 0 to `filled[row] - 1` are written next. Only the blocks behind them are
- * cleared: clearing all of them would touch the largest vectors once more.
+ * Rows whose columns 0 to `filled[row] - 1` are written next. Only the blocks after them are
+ * cleared, because clearing all of them would touch the largest vectors twice.
  */
 export function vecsToFill(lab: Labrador, columns: number, filled: readonly number[]): Vecs {
   const rows = filled.length;
@@ -73,7 +73,7 @@ export function vecsToFill(lab: Labrador, columns: number, filled: readonly numb
   return { kind: 'vecs', at, rows, columns, blocks: stride / BLOCK_BYTES, stride };
 }
 
-/** Clears the last block that `count` columns use in each row, unless they fill it. */
+/** Clears the last block used by `count` columns in each row, unless they fill it. */
 export function clearRest(lab: Labrador, vecs: Vecs, count: number): void {
   if (count % BLOCK_COLUMNS === 0) return;
   const from = BLOCK_BYTES * Math.floor(count / BLOCK_COLUMNS);

@@ -9,7 +9,7 @@ import { FUNCTIONALS } from './constants.ts';
 /** Bytes of the 2K stride parts of one functional. */
 export const partsBytes = (n: number): number => 2 * (n / 64) * SMALL_BYTES;
 
-/** Makes the ten functionals of one item after the other. */
+/** Computes the ten functionals, one item after the other. */
 export class Functionals {
   readonly #lab: Labrador;
   readonly #seed: Seed;
@@ -21,7 +21,7 @@ export class Functionals {
   readonly #operands: number;
   readonly #sums: number;
 
-  /** Lives as long as the scope in which it is made. */
+  /** Valid until the enclosing scope ends. */
   constructor(lab: Labrador, seed: Seed, n: 512 | 1024) {
     this.#lab = lab;
     this.#seed = seed;
@@ -41,7 +41,7 @@ export class Functionals {
    * @param h the public key; any representatives mod p
    * @param at the address for the parts
    * @param a coefficients of at most 32767 in magnitude
-   * @param b likewise; zero when left out
+   * @param b likewise; zero if omitted
    */
   write(item: number, h: Uint16Array, at: number, a: Int16Array, b?: Int16Array): void {
     const { kernels } = this.#lab;

@@ -1,6 +1,6 @@
 /**
  * The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the
- * parts of both that run in other threads. README.md is the map.
+ * parts of both that run in other threads. README.md gives an overview.
  */
 export { CLAIMED_BITS, MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';

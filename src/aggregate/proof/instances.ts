@@ -1,14 +1,14 @@
 /**
- * Instances of the module that are ready for the next call, one for each role. Proofs that follow
- * each other use the same memory, because fresh pages are expensive: first touching one takes
- * longer than all the work on it. A small instance is kept for ever. A large one is kept while
- * somebody holds the instances, and otherwise until the garbage collector takes it, so that a
- * process that has finished its large proofs gets its memory back.
+ * A pool of idle module instances, one for each role. Consecutive proofs reuse the same memory,
+ * because fresh pages are expensive: the first access to a page takes longer than all the work on
+ * it. A small instance is kept permanently. A large one is kept while any holder exists, and
+ * otherwise until it is garbage-collected, so that a process that has finished its large proofs
+ * gets its memory back.
  */
 import { Labrador, type ModuleName } from '../wasm.ts';
 
 /**
- * `columns`: a column prover. `rest`: the transcript's part of the prover, and all of the verifier.
+ * `columns`: a column prover. `rest`: the transcript's part of the prover, and the entire verifier.
  */
 export type Role = 'columns' | 'rest';
 
@@ -17,7 +17,7 @@ const LARGE_BYTES = 64 * 1024 * 1024;
 
 interface Ready {
   readonly weak: WeakRef<Labrador>;
-  /** The same instance, while it is small or held. */
+  /** a strong reference to the same instance, while it is small or held */
   strong: Labrador | undefined;
 }
 
@@ -47,7 +47,7 @@ export function holdInstances(): () => void {
   };
 }
 
-/** Makes the references to the ready instances strong or weak, as `isKept` says. */
+/** Makes the references to idle instances strong or weak, depending on `isKept`. */
 function strengthen(): void {
   for (const role of Object.values(ready)) {
     for (const each of role.values()) {
@@ -65,14 +65,14 @@ export function takeInstance(module: ModuleName, role: Role): Labrador {
   return lab;
 }
 
-/** Takes an instance back whose work is done and whose memory is as free as it was before. */
+/** Returns an instance to the pool. Its work must be done and its allocations freed. */
 export function keepInstance(module: ModuleName, role: Role, lab: Labrador): void {
   ready[role].set(module, { weak: new WeakRef(lab), strong: isKept(lab) ? lab : undefined });
 }
 
 /**
  * @returns the result of `body`; undefined if the module traps, after which the instance is not
- *   used again
+ *   reused
  */
 export function onInstance<T>(module: ModuleName, body: (lab: Labrador) => T): T | undefined {
   const lab = takeInstance(module, 'rest');

@@ -1,9 +1,9 @@
-/** Which items of a section have places in which columns of level 0 (docs/protocol.md, 7.1). */
+/** Maps items of a section to columns of level 0 (docs/protocol.md, 7.1). */
 import type { ParameterSet, Profile } from '../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters } from '../parameters/rows.ts';
 import { type Columns, filledBy } from './columns.ts';
 
-/** A section in numbers: its row of the table at level 0, and how many items it has. */
+/** The dimensions of a section: its row of the table at level 0, and its number of items. */
 export interface ItemsShape extends Pick<Parameters, 'bucket' | 'width'> {
   readonly set: ParameterSet;
   readonly profile: Profile;
@@ -11,18 +11,18 @@ export interface ItemsShape extends Pick<Parameters, 'bucket' | 'width'> {
   readonly count: number;
 }
 
-/** How many columns of every row of level 0 are filled: S, W, Y. */
+/** The number of filled columns of every row of level 0: S, W, Y. */
 export const filledByItems = ({ level, bucket, width, count }: ItemsShape): number[] =>
   filledBy(level, [width * count, 2 * bucket, width * count]);
 
-/** The items that have a place in these columns of S, in order. */
+/** The items with a place in these columns of S, in order. */
 export function itemsWithin({ level, width, count }: ItemsShape, columns: Columns): number[] {
   const { n, rows } = level;
   const items: number[] = [];
   for (const row of Array(rows[0]!).keys()) {
     const end = Math.min(row * n + columns.to, width * count);
     const first = Math.floor((row * n + columns.from) / width);
-    // The row before may end within the same item.
+    // The previous row may end within the same item.
     const next = (items.at(-1) ?? -1) + 1;
     for (let item = Math.max(first, next); width * item < end; item++) items.push(item);
   }
@@ -30,8 +30,8 @@ export function itemsWithin({ level, width, count }: ItemsShape, columns: Column
 }
 
 /**
- * Whether the item's first place is in these columns. Each item is counted there, and so counted
- * once.
+ * Returns whether the item's first place is in these columns. Each item is counted only there, and
+ * hence exactly once.
  */
 export function owns({ level, width }: ItemsShape, columns: Columns, item: number): boolean {
   const column = (width * item) % level.n;

@@ -1,8 +1,8 @@
 /**
- * Transformed commitment keys that are kept from one proof to the next. The matrix of keys
- * (docs/protocol.md, 6.1) is the same for all of them, so what was expanded once need only be
- * copied. A thread keeps the blocks of 32 columns that it comes across first, up to its limit: the
- * next proof comes across them in the same order. Without a holder the limit is 0.
+ * A cache of transformed commitment keys, kept between proofs. The matrix of keys
+ * (docs/protocol.md, 6.1) is the same for all proofs, so expanded keys need only be copied. A
+ * thread keeps the blocks of 32 columns that it encounters first, up to its limit; the next proof
+ * encounters them in the same order. Without a holder the limit is 0.
  */
 import { BLOCK_BYTES, BLOCK_COLUMNS, type Labrador } from '../wasm.ts';
 import type { Columns } from './columns.ts';
@@ -13,16 +13,16 @@ interface KeysSeed {
   start(type: number, sub: number, index: number): void;
 }
 
-/** More than any matrix has blocks in a row. */
+/** Exceeds the number of blocks in a row of any matrix. */
 const ROW = 65_536;
 
 const kept = new Map<number, Uint8Array>();
 let limit = 0;
 
 /**
- * Lets this thread keep so many bytes of keys more.
+ * Raises the limit of this thread by a number of bytes of keys.
  *
- * @returns a function that takes it back; only its first call counts
+ * @returns a function that reverts this; only its first call counts
  */
 export function holdKeys(bytes: number): () => void {
   limit += bytes;
@@ -35,15 +35,14 @@ export function holdKeys(bytes: number): () => void {
   };
 }
 
-/** Bytes of keys that this thread keeps now. */
+/** Bytes of keys that this thread currently keeps. */
 export const keptKeyBytes = (): number => BLOCK_BYTES * kept.size;
 
 /**
  * Writes columns `from` (a multiple of 32) to `to - 1` of the first rows of the matrix of keys, in
- * NTT form, from column 0 of each of the rows at the addresses on. The one place where keys are
- * made.
+ * NTT form, starting at column 0 of each of the rows at the addresses. All keys are made here.
  *
- * @param first the first row to write; those before it have been written
+ * @param first the first row to write; the rows before it have been written
  */
 export function writeKeys(
   lab: Labrador,

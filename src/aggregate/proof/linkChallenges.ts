@@ -17,7 +17,7 @@ export class Links {
   readonly #coefs: number;
   readonly #forms: Forms;
 
-  /** Lives as long as the scope in which it is made. */
+  /** Valid until the enclosing scope ends. */
   constructor(lab: Labrador, seed: Seed, width: number) {
     this.#lab = lab;
     this.#seed = seed;
@@ -36,13 +36,13 @@ export class Links {
   }
 
   /**
-   * The factors that the lifts, combined by beta, put on the places of an item: onY tau_t on Y, onS
-   * sigma(tau_t) on S.
+   * The factors that the lifts, combined by beta, contribute to the places of an item: onY tau_t on
+   * Y, onS sigma(tau_t) on S.
    *
    *   onY = sum_k beta_k eta_i^(k)        onS = - sum_k beta_k sigma(eta_i^(k) alpha_i)
    *
    * @param alpha the address of a form
-   * @param onY, onS addresses of forms, which become those of centred integers
+   * @param onY, onS addresses of forms, set to those of centred integers
    */
   combined(item: number, alpha: number, beta: Forms, onY: number, onS: number): void {
     const { kernels } = this.#lab;

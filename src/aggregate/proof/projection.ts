@@ -1,24 +1,23 @@
 /**
- * The projection as integers (docs/protocol.md, 5.3 and 11.1): the form in which it is sent, and
- * its bound. A projection is y_0, y*_0, y_1, y*_1, ..., and at the end y_136 and y*_136, which are
- * U and V.
+ * The projection as integers (docs/protocol.md, 5.3 and 11.1): its encoding and its bound. A
+ * projection is y_0, y*_0, y_1, y*_1, ..., and at the end y_136 and y*_136, which are U and V.
  */
 import { ALL_PAIRS, PAIRS, PROJECTION_FACTOR } from './constants.ts';
 import type { Values } from './ring.ts';
 
 /** Values y and y* of a projection, U and V included. */
 export const PROJECTION_LENGTH = 2 * ALL_PAIRS;
-/** Where U stands, and V behind it. */
+/** Index of U; V follows it. */
 const SUMS_AT = 2 * PAIRS;
 
-/** y in the form that is sent: y'_j, y*'_j, then U and V; all are below 2^53. */
+/** Converts y to the form that is sent: y'_j, y*'_j, then U and V; all are below 2^53. */
 export function sentOf(y: Values): number[] {
   const [u, v] = [y[SUMS_AT]!, y[SUMS_AT + 1]!];
   const halves = [(u + v) >> 1n, (v - u) >> 1n];
   return Array.from(y, (value, i) => Number(i < SUMS_AT ? value - halves[i % 2]! : value));
 }
 
-/** y, from the form that is sent. */
+/** Recovers y from the form that is sent. */
 export function projectionOf(sent: ArrayLike<number>): number[] {
   const [u, v] = [sent[SUMS_AT]!, sent[SUMS_AT + 1]!];
   const halves = [Math.floor((u + v) / 2), Math.floor((v - u) / 2)];
@@ -26,8 +25,9 @@ export function projectionOf(sent: ArrayLike<number>): number[] {
 }
 
 /**
- * Whether the projections by signs, x_j = 2 y_j - (U + V) and x*_j = 2 y*_j - (V - U), are short
- * enough. Every square is below 2^53, and so is the bound: a sum that is not exact is beyond it.
+ * Returns whether the projections by signs, x_j = 2 y_j - (U + V) and x*_j = 2 y*_j - (V - U), are
+ * short enough. Every square and the bound are below 2^53, so a sum that is not exact exceeds the
+ * bound.
  */
 export function isShortProjection(sent: ArrayLike<number>, inSq: number): boolean {
   const odd = (sent[SUMS_AT]! ^ sent[SUMS_AT + 1]!) & 1;

@@ -4,7 +4,7 @@
  */
 import { DEGREE, Q_BITS } from './constants.ts';
 
-/** The coefficients that are sent of a row. */
+/** The coefficients that are sent of each row. */
 export const QUARTER: readonly number[] = Object.freeze(
   Array.from({ length: DEGREE / 4 }, (_, c) => 4 * c),
 );
@@ -12,5 +12,5 @@ export const QUARTER: readonly number[] = Object.freeze(
 /** Bytes of k rows. */
 export const quarterBytes = (k: number): number => (QUARTER.length * k * Q_BITS) / 8;
 
-/** Equations over the field of q^2 elements that a row makes. */
+/** Equations over the field of q^2 elements per row. */
 export const EQUATIONS_OF_ROW = QUARTER.length / 2;

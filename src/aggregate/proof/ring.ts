@@ -1,6 +1,6 @@
 /**
- * Polynomials that go from one module to another, in whichever thread: as coefficients mod q, i64
- * and centred (`Values`), or in NTT form as they stand in memory (`Blocks`).
+ * Polynomials in transit between modules, possibly in different threads: as coefficients mod q, i64
+ * and centred (`Values`), or in NTT form with the layout of the module's memory (`Blocks`).
  */
 import {
   BLOCK_COLUMNS,
@@ -18,7 +18,7 @@ import { Q, Q_NUMBER } from './constants.ts';
 const HALF_Q = (Q - 1n) / 2n;
 const HALF_Q_NUMBER = Number(HALF_Q);
 
-/** Coefficients that can be handed to another thread. */
+/** Coefficients that can be transferred to another thread. */
 export type Values = BigInt64Array<ArrayBuffer>;
 
 /**
@@ -48,17 +48,19 @@ export function vecOfBlocks(lab: Labrador, { columns, values }: Blocks): Vecs {
   return { kind: 'vecs', at, rows: 1, columns, blocks, stride: values.byteLength };
 }
 
-/** A copy of polynomials as they stand. */
+/** Copies polynomials unchanged. */
 export const valuesOf = (lab: Labrador, coefs: Coefs): Values => lab.i64(coefs).slice();
 
-/** Polynomials of another module in this one's memory; of several modules, their sum mod q. */
+/**
+ * Copies polynomials of another module to this one's memory; of several modules, their sum mod q.
+ */
 export function coefsOf(lab: Labrador, lists: readonly Values[]): Coefs {
   const coefs = lab.coefs(lists[0]!.length / 64);
   writeSum(lab.i64(coefs), lists);
   return coefs;
 }
 
-/** The sum mod q, centred as every summand is; a single list is returned as it is. */
+/** The sum mod q, centred like every summand; a single list is returned unchanged. */
 export function sumOfLists(lists: readonly Values[]): Values {
   if (lists.length === 1) return lists[0]!;
   const sum = new BigInt64Array(lists[0]!.length);
@@ -73,7 +75,7 @@ function writeSum(sum: Values, [first, ...others]: readonly Values[]): void {
 
 const WORD = 2 ** 32;
 
-/** sum += other mod q, on words of 32 bits: a bigint would be an object for every coefficient. */
+/** sum += other mod q, on words of 32 bits: a bigint would allocate an object per coefficient. */
 function addTo(sum: Values, other: Values): void {
   const [low, high] = wordsOf(sum);
   const [otherLow, otherHigh] = wordsOf(other);
@@ -89,7 +91,7 @@ function addTo(sum: Values, other: Values): void {
 
 /**
  * Little-endian, as in the module: coefficient j is word 2j of the first view and word 2j + 1 of
- * the second, which has the sign.
+ * the second, which contains the sign.
  */
 const wordsOf = ({ buffer, byteOffset, length }: Values): [Uint32Array, Int32Array] => [
   new Uint32Array(buffer, byteOffset, 2 * length),
@@ -107,7 +109,7 @@ export function numbersOf(values: Values): Float64Array {
 }
 
 /**
- * Divides values, |x| < 2^52, by a power of two: x = low + 2^bits high, and low in [-2^(bits-1),
+ * Divides values, |x| < 2^52, by a power of two: x = low + 2^bits high, with low in [-2^(bits-1),
  * 2^(bits-1)).
  *
  * @param bits at most 31
@@ -144,7 +146,7 @@ export const slice = <T extends Smalls | Coefs | Forms>(
   count,
 });
 
-/** One list from several; a single list is returned as it is. */
+/** Joins several lists into one; a single list is returned unchanged. */
 export function joinLists<T extends Values | Int16Array<ArrayBuffer>>(lists: readonly T[]): T {
   if (lists.length === 1) return lists[0]!;
   const length = lists.reduce((sum, list) => sum + list.length, 0);

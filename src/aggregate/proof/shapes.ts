@@ -32,7 +32,7 @@ export function firstRows({ rows }: Pick<Shape, 'rows'>): number[] {
   });
 }
 
-/** The first row of Y at level 0. The rows before it, of S and W, are committed to first. */
+/** The first row of Y at level 0. The rows before it, of S and W, are committed first. */
 export const firstRowOfY = (level: Pick<Shape, 'rows'>): number => firstRows(level)[PART.Y]!;
 
 /** A run of places in a row: columns `from` to `to - 1`. */
@@ -60,7 +60,7 @@ export function runsOf(shape: Shape, part: number, from: number, to: number): Ru
 export const paddingOf = (shape: Shape): Run[] =>
   shape.lengths.flatMap((length, part) => runsOf(shape, part, length, shape.rows[part]! * shape.n));
 
-/** The padding at level 0, where the places of missing items are padding too. */
+/** The padding at level 0, which includes the places of missing items. */
 export function paddingOfZero(
   { levels, bucket, width }: Pick<Parameters, 'levels' | 'bucket' | 'width'>,
   count: number,
@@ -75,7 +75,7 @@ export function paddingOfZero(
   ];
 }
 
-/** Where the pieces of v start, and where v ends (6.2). */
+/** The start of each piece of v, and the end of v (6.2). */
 export interface Pieces {
   readonly t: number;
   readonly g: number;
@@ -87,7 +87,7 @@ export interface Pieces {
   readonly end: number;
 }
 
-/** @param outers how many outer commitments the level has: three at level 0, else two */
+/** @param outers number of outer commitments of the level: three at level 0, else two */
 export function piecesOf(level: OrdinaryLevel, outers: number): Pieces {
   const { f, fu, ft, fg, r, kappa, kappa1, pairs, cut, ct, lengthX } = level;
   const g = lengthX + ft * r * kappa;
@@ -113,7 +113,7 @@ export interface Piece {
 
 /**
  * The pieces of v that the outer commitments of a level bind: v_t and v_g, then v_h; at level 0,
- * v_t of S and W is apart from v_t of Y.
+ * v_t of S and W is separate from v_t of Y.
  */
 export function outersOf(level: OrdinaryLevel, number: number): Piece[] {
   const { ft, kappa, rows } = level;

@@ -1,4 +1,4 @@
-/** An estimate of a section's length, from the table alone. */
+/** Estimates a section's length from the table alone. */
 import type { ParameterSet } from '../../falcon/index.ts';
 import type { OrdinaryLevel, TailLevel } from '../parameters/rows.ts';
 import { DEGREE, FUNCTIONALS, Q_BITS, SEAL_BYTES } from './constants.ts';
@@ -9,10 +9,10 @@ import { parametersFor } from './shapes.ts';
 
 /** Bytes of the retry byte and the counter. */
 const REPEATS_BYTES = 2;
-/** What the two states of the coder take beyond what they hold. */
+/** Overhead of the two states of the coder. */
 const STATES_BYTES = 8;
 
-/** About how many bits a Gaussian takes in the code that suits it: log2(8 sqrt(2 pi e)). */
+/** Approximate bits of a Gaussian in its own code: log2(8 sqrt(2 pi e)). */
 const gaussianBits = (code: number): number => 5.05 + code / 8;
 const packedBytes = (polynomials: number, bits: number): number =>
   (DEGREE * polynomials * bits) / 8;
@@ -23,7 +23,7 @@ const gaussianBytes = (runs: readonly CodedRun[]): number =>
 /** The pairs, U and V. */
 const projectionBytes = (code: number): number => gaussianBytes(runsOfY(code)) + 8;
 
-/** Of x of the level before, if it hides its messages. */
+/** Bytes for x of the previous level, if it hides its messages. */
 const blockBytes = (before: OrdinaryLevel | undefined): number =>
   before === undefined || before.w === 0 ? 0 : projectionBytes(before.codeX);
 
@@ -50,7 +50,9 @@ function tailBytes(tail: TailLevel, number: number, before: OrdinaryLevel): numb
   return REPEATS_BYTES + t + h + coded + rest;
 }
 
-/** About how many bytes a section has; undefined if no section holds so many items. */
+/**
+ * Returns the approximate size of a section in bytes; undefined if no section holds so many items.
+ */
 export function proofSize(set: ParameterSet, count: number): number | undefined {
   const parameters = parametersFor(set, count);
   if (parameters === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
  * The transcript (docs/protocol.md, 4), and every label, stream number and domain separator of the
- * proof (4, 5.1, 6.1 and 10.2). The state of 64 bytes absorbs every message and gives every seed.
+ * proof (4, 5.1, 6.1 and 10.2). The state of 64 bytes absorbs every message and yields every seed.
  */
 
 import { shake256 } from '../../falcon/points.ts';
@@ -65,14 +65,14 @@ export const SHORT = Object.freeze({
   padding: 7,
 } as const);
 
-/** The label that the matrix of commitment keys is expanded from. */
+/** The label from which the matrix of commitment keys is expanded. */
 export const KEYS_LABEL = 'falconry commitment keys v2';
 
 const STATE_BYTES = 64;
 const SEED_BYTES = 32;
 const KIND = { absorb: 1, seed: 2, seal: 3 } as const;
 
-/** An event of the transcript, as a trace sees it. */
+/** An event of the transcript, as passed to a trace. */
 export type TraceEvent =
   | { kind: 'absorb'; label: string; data: Uint8Array; st: Uint8Array }
   | { kind: 'seed'; label: string; seed: Uint8Array }
@@ -81,7 +81,7 @@ export type Trace = (event: TraceEvent) => void;
 
 export class Transcript {
   /**
-   * The state. Its bytes are never changed, so keeping it and putting it back undoes what came
+   * The state. Its bytes are never modified, so saving and restoring it undoes everything in
    * between.
    */
   st: Uint8Array = new Uint8Array(STATE_BYTES);
@@ -105,7 +105,7 @@ export class Transcript {
     return seed;
   }
 
-  /** Binds to values that are not sent. The state stays as it is. */
+  /** Binds values that are not sent. Does not change the state. */
   seal(label: string, data: Uint8Array): Uint8Array {
     const parts = [this.#labelled(KIND.seal, label), u64(data.length), data];
     const seal = shake256(parts, SEED_BYTES).slice();
@@ -130,8 +130,8 @@ export function dataOfStart(
 }
 
 /**
- * The data of `y`: y as it is sent, w, which the levels after 0 do not have, and the projection of
- * x, which level 0 does not have.
+ * The data of `y`: y as sent, w, which only level 0 has, and the projection of x, which level 0
+ * does not have.
  */
 export function dataOfY({
   y,

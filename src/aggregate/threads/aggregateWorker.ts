@@ -1,6 +1,6 @@
 /**
- * Module of an aggregate's threads: each holds a share of every proof it takes part in, and keeps
- * its memory for the next one.
+ * Worker module of the aggregate threads. Each thread holds a share of every proof it takes part
+ * in, and reuses its memory for the next proof.
  */
 import { falcon512 } from '../../falcon/index.ts';
 import { serveThread } from '../../shared/threads/serve.ts';
@@ -10,14 +10,14 @@ import { AGGREGATE_WORKER, unpackWork, type Work } from './work.ts';
 
 const shares = new Map<number, ColumnProver>();
 
-// Where WebAssembly is forbidden, the thread ends here, before its hello, and is not used.
+// If WebAssembly is forbidden, the thread fails here, before its hello, and is not used.
 falcon512.verifyBatch([]);
-// The thread ends with its pool, and so does what it holds.
+// Released when the thread ends with its pool.
 holdInstances();
 
 serveThread(AGGREGATE_WORKER, (work) => perform(unpackWork(work)), memoryBytes);
 
-/** The bytes of keys that this thread may keep: the same for all work of its pool. */
+/** Bytes of keys that this thread may keep: the same for all work of its pool. */
 let keyBytes = 0;
 
 function perform(work: Work): unknown {

@@ -1,6 +1,6 @@
 /**
- * The threads of an aggregate: a pool that runs our worker, how many of its threads some work is
- * worth, and the shares of a proof in them.
+ * The threads of an aggregate: a pool that runs the aggregate worker, the number of threads
+ * worthwhile for a job, and the shares of a proof in them.
  */
 import { CodedError } from '../../shared/errors.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../../shared/threads/host.ts';
@@ -10,7 +10,7 @@ import type { Helper, StepInput, StepName, StepOutput } from '../proof/index.ts'
 import { type Statement, setOfPublicKey } from '../statement.ts';
 import { AGGREGATE_WORKER, packWork } from './work.ts';
 
-/** Where bundlers find the threads' module. */
+/** Returns the worker module's location, in a form that bundlers recognise. */
 const beside = (): WorkerModule =>
   workerBeside(
     import.meta.url,
@@ -25,20 +25,23 @@ const beside = (): WorkerModule =>
 const COST_MS = { check: 0.04, prove: 0.75, verify: 0.3 } as const;
 export type Divisible = keyof typeof COST_MS;
 
-/** Starting a thread, and dividing the work, costs about as much as this. Milliseconds. */
+/** Approximate cost of starting a thread and dividing the work, in milliseconds. */
 const LEAST_MS = 70;
 
-/** Threads beside the calling one. */
+/** Threads in addition to the calling one. */
 export class AggregateThreads extends ThreadPool {
-  /** Bytes that each thread, the calling one included, may keep transformed keys in. */
+  /** Bytes of transformed keys that each thread, including the calling one, may keep. */
   readonly keyBytes: number;
   readonly #leastMs: number;
 
-  /** @param settings.leastMs less work is not worth a thread; by default what one costs */
+  /**
+   * @param settings.leastMs minimum work that justifies a thread; defaults to the cost of starting
+   *   one
+   */
   constructor(settings: {
     readonly size: number;
     readonly workerUrl?: string | URL | undefined;
-    /** bytes of transformed keys to keep, in all threads together; default 0 */
+    /** bytes of transformed keys to keep, over all threads; default 0 */
     readonly keyCacheBytes?: number | undefined;
     readonly leastMs?: number;
   }) {
@@ -48,7 +51,7 @@ export class AggregateThreads extends ThreadPool {
     this.#leastMs = leastMs;
   }
 
-  /** How many threads this work is worth. */
+  /** The number of threads that this work justifies. */
   helpersFor(
     statements: readonly Pick<Statement, 'publicKey'>[],
     ...kinds: readonly Divisible[]
@@ -62,10 +65,10 @@ export class AggregateThreads extends ThreadPool {
 }
 
 /**
- * The threads beside the calling one, which is one of `threads`. There are no more than the host
- * says can run at once: others would only cost memory.
+ * Opens the threads in addition to the calling one, which is one of `threads`. Their number is
+ * limited by the host's concurrency: more would only cost memory.
  *
- * @throws TypeError, RangeError for a `workerUrl` that is no address
+ * @throws TypeError, RangeError for an invalid `workerUrl`
  */
 export function openThreads(options: {
   readonly threads?: number;
@@ -80,11 +83,11 @@ export function openThreads(options: {
 /** The shares of one proof, one in each thread of a pool. */
 export interface ProofSession {
   readonly helpers: readonly Helper[];
-  /** Ends the shares; steps that are not answered yet are rejected with `error`. */
+  /** Ends the shares; pending steps are rejected with `error`. */
   release(error?: CodedError): void;
 }
 
-/** @param count how many threads take part, at most */
+/** @param count maximum number of threads that take part */
 export function openSession(pool: AggregateThreads, count: number): ProofSession {
   const { keyBytes } = pool;
   const { id: proof, threads, release } = pool.session(count);

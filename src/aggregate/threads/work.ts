@@ -4,7 +4,7 @@ import { packItems, unpackItems } from '../../shared/threads/packItems.ts';
 import type { Parcel } from '../../shared/threads/thread.ts';
 import type { FoldJob, SectionItem, StepInput, StepName } from '../proof/index.ts';
 
-/** The name that these threads give in their hello. */
+/** The name that these threads send in their hello. */
 export const AGGREGATE_WORKER = 'falconry aggregate';
 
 /** A request to a thread. */
@@ -18,23 +18,23 @@ export type Work =
       readonly step: StepName;
       readonly input: unknown;
     }
-  /** the proof is done, or given up: its share goes */
+  /** the proof is done, or abandoned: its share is released */
   | { readonly kind: 'release'; readonly proof: number }
   /** a part of a verification */
   | { readonly kind: 'fold'; readonly keyBytes: number; readonly job: FoldJob }
-  /** which items are not valid */
+  /** the search for invalid items */
   | {
       readonly kind: 'check';
       readonly profile: Profile;
       readonly items: readonly SectionItem[];
     };
 
-/** Items as one buffer, which is handed over. */
+/** Items as one buffer, which is transferred. */
 interface Packed {
   readonly packed: ArrayBuffer;
 }
 
-/** Work as it travels: lists of items become one buffer. */
+/** Encodes work as a message: lists of items become one buffer. */
 export function packWork(work: Work): Parcel {
   const transfer: ArrayBuffer[] = [];
   const pack = (items: readonly SectionItem[]): Packed => {

@@ -11,7 +11,7 @@ export const command: Command = defineCommand({
   summary: 'try tasks again that were set aside, as operator',
   usage: ['<id>… [options]', '--all [options]'],
   about: [
-    'Puts tasks back into the queue that were set aside because they had ended several workers ' +
+    'Puts tasks back into the queue that were set aside because they had crashed several workers ' +
       '(falconry queue lists them). A running service starts them at once. First remove the ' +
       'cause: give the service more memory, or a version without the fault.',
     'With --json, there is one line for each task; ids are strings.',

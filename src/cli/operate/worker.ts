@@ -22,7 +22,7 @@ export const command: Command = defineCommand({
   about: [
     'Works on the tasks of a service with a database and a bucket (falconry serve --database ' +
       '--blobs), on any number of hosts. It takes tasks as it has room for them, answers no ' +
-      'requests, and opens no port but that of its metrics and its health. If it dies, others ' +
+      'requests, and opens only the port for metrics and health checks. If it dies, others ' +
       'take over its tasks after --lease; the services remove expired tasks and files.',
     'SIGTERM and SIGINT shut it down: it takes no new task, gives running tasks --grace to ' +
       'finish, and returns the rest to the queue. A second signal ends it at once.',

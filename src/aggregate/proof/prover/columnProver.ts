@@ -1,13 +1,12 @@
 /**
- * The prover's work on some columns of a level (docs/protocol.md, 6 to 10). Column provers know
- * nothing of each other or of the transcript; the thread that has the transcript adds up their
- * sums.
+ * The prover's work on some columns of a level (docs/protocol.md, 6 to 10). Column provers are
+ * independent of each other and of the transcript; the transcript's thread adds up their sums.
  *
  *   level 0:  openItems, commitItems, commitTwisted, functionals, project, lift, combine, amortise
  *   others:   openRows, project, lift, carryAmortised, combine, amortise
  *
- * Steps return plain data. Long ones are generators, which yield how much is done wherever the
- * thread may do other work.
+ * Steps return plain data. Long ones are generators, which yield their progress wherever the thread
+ * may do other work.
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { bestModule, COEFS_BYTES, FORM_BYTES, SMALL_BYTES, type Vecs } from '../../wasm.ts';
@@ -54,9 +53,9 @@ import {
 } from './steps.ts';
 import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
 
-/** Bytes that steps take for sums and the like. */
+/** Bytes that steps use for sums and other temporary values. */
 const SCRATCH_BYTES = 1 << 20;
-/** Bytes of keys that are kept from level to level; the keys of a level that need more are not. */
+/** Bytes of keys kept between levels; keys of a level that need more are not kept. */
 const STORE_BYTES = 18 << 20;
 
 /** A step in parts; yields how much is done, from 0 to 1. */
@@ -74,7 +73,7 @@ interface Opened {
   readonly columns: Columns;
   readonly s: Vecs;
   readonly places: readonly Placed[];
-  /** the same, as the projection covers them */
+  /** the same, as covered by the projection */
   readonly covered: Covered;
   readonly items?: ItemRows;
 }
@@ -82,9 +81,9 @@ interface Opened {
 export class ColumnProver {
   readonly #lab = takeInstance(bestModule(), 'columns');
   readonly #start = this.#lab.kernels.mark();
-  /** the keys that the levels of the proof share */
+  /** the keys shared by the levels of the proof */
   #keys: KeyStore | undefined;
-  /** the mark of the memory behind them */
+  /** the mark of the memory after them */
   #afterKeys = this.#start;
   #opened: Opened | undefined;
   /** the inner key, and the mark of the memory before it */
@@ -94,12 +93,12 @@ export class ColumnProver {
   #phi: Vecs | undefined;
   #lift: Seed | undefined;
 
-  /** The most bytes of the module's memory in use at any time. */
+  /** Peak bytes of the module's memory in use. */
   get memoryBytes(): number {
     return this.#lab.peakBytes;
   }
 
-  /** Gives the module back. Nothing may follow. */
+  /** Returns the module to the pool. No further calls are allowed. */
   close(): void {
     this.#reset();
     this.#lab.kernels.reset(this.#start);
@@ -142,7 +141,7 @@ export class ColumnProver {
   }
 
   /**
-   * @param input.digits the low digits of all items, and, `bucket` further on, the high ones
+   * @param input.digits the low digits of all items, followed, at offset `bucket`, by the high ones
    * @returns t of the rows of S and W
    */
   commitItems(input: { readonly digits: Int16Array }): Values {
@@ -178,7 +177,7 @@ export class ColumnProver {
    * Begins an ordinary level.
    *
    * @param input.rows the polynomials of `placesOfRows` within the columns
-   * @param input.x the numbers of the digits that the level before hides, if it hides any
+   * @param input.x the numbers of the digits that the previous level hides, if it hides any
    * @returns t of all rows, and g
    */
   *openRows(input: {
@@ -226,7 +225,7 @@ export class ColumnProver {
     const sums = lab.sums(count);
     const filled = filledBy(params, items?.filledByLifts ?? params.lengths);
     const used = filled.slice(0, items === undefined ? params.r : firstRowOfY(params));
-    // One behind the other: phi will take the room of all of them.
+    // Contiguous: phi will reuse the room of all of them.
     this.#F = Array.from({ length: count }, () => this.#rows(columns, used));
     if (items === undefined) {
       yield* collapse(lab, this.#F, covered, jl, seed);
@@ -238,8 +237,8 @@ export class ColumnProver {
 
   /**
    * @param input.padding the padding of the level
-   * @param input.base the linear forms that the level before leaves, in the order of the rows of
-   *   `openRows`; left out at level 0
+   * @param input.base the linear forms that the previous level leaves, in the order of the rows of
+   *   `openRows`; omitted at level 0
    * @returns h of these columns
    */
   *combine(input: {
@@ -287,8 +286,8 @@ export class ColumnProver {
   }
 
   /**
-   * @param input.number the level; the key and phi_z are those of the level before, whose
-   *   parameters these are
+   * @param input.number the level; the key, phi_z and these parameters are those of the previous
+   *   level
    * @param input.phiZ phi_z in these columns
    * @returns the linear forms on z_0, z_1, ... that E3 and E5 leave, in these columns
    */
@@ -336,7 +335,7 @@ export class ColumnProver {
     this.#phi = undefined;
   }
 
-  /** Room for the keys of as many levels as fit, counted from the last one. */
+  /** Allocates room for the keys of as many levels as fit, counted from the last one. */
   #openStore(keys: readonly KeySize[]): void {
     if (this.#keys !== undefined) return;
     const lab = this.#lab;
@@ -350,7 +349,7 @@ export class ColumnProver {
     }
   }
 
-  /** Grows memory once, by about as much as level 0 takes. */
+  /** Grows memory once, by about the needs of level 0. */
   #reserve({ set, level, width, count }: ItemsShape, columns: Columns, items: number): void {
     const row = rowBytes(columns.to - columns.from);
     const rowsOfF = liftsOf(0).count * (firstRowOfY(level) + 1);

@@ -1,6 +1,6 @@
 /**
- * The column provers of a proof: the first in this thread, the others each in a thread of its own.
- * The proof is the same for any number of them.
+ * The column provers of a proof: the first in this thread, each of the others in a separate thread.
+ * The proof does not depend on their number.
  */
 import { type Columns, splitColumns } from '../columns.ts';
 import { ColumnProver } from './columnProver.ts';
@@ -14,7 +14,7 @@ export type StepOutput<K extends StepName> =
 /** A column prover in another thread. */
 export interface Helper {
   run<K extends StepName>(step: K, input: StepInput<K>): Promise<StepOutput<K>>;
-  /** The most bytes of its module's memory in use at any time, as of its last answer. */
+  /** Peak bytes of its module's memory in use, as of its last response. */
   readonly memoryBytes: number;
 }
 
@@ -31,7 +31,7 @@ export function runStep<K extends StepName>(
   }
 }
 
-/** A step in parts, whether it has any or not. */
+/** Runs any step as a generator, whether it is one or not. */
 function* partsOf<K extends StepName>(
   prover: ColumnProver,
   step: K,
@@ -45,7 +45,7 @@ function* partsOf<K extends StepName>(
 const isGenerator = <T>(x: T | Generator<number, T>): x is Generator<number, T> =>
   typeof (x as Partial<Generator>).next === 'function';
 
-/** Fewer columns are not worth another thread. */
+/** Fewer columns do not justify another thread. */
 const LEAST_COLUMNS = 128;
 
 export class ColumnProvers {
@@ -62,7 +62,7 @@ export class ColumnProvers {
     return this.#columns;
   }
 
-  /** Threads, this one included. */
+  /** Number of threads, including this one. */
   get size(): number {
     return 1 + this.#helpers.length;
   }
@@ -72,7 +72,7 @@ export class ColumnProvers {
     return this.#helpers.reduce((sum, helper) => sum + helper.memoryBytes, this.#own.memoryBytes);
   }
 
-  /** To be called when the proof is done. Nothing may follow. */
+  /** Releases the provers when the proof is done. No further calls are allowed. */
   close(): void {
     this.#own.close();
   }
@@ -90,8 +90,7 @@ export class ColumnProvers {
   /**
    * Runs a step in all provers.
    *
-   * @param pause called by this thread between the parts of its own step; an exception ends the
-   *   step
+   * @param pause called by this thread between the parts of its step; an exception ends the step
    * @returns the results, in the order of the columns
    */
   async all<K extends StepName>(
@@ -120,7 +119,7 @@ export class ColumnProvers {
     return results.map((result) => (result as PromiseFulfilledResult<StepOutput<K>>).value);
   }
 
-  /** This thread's part of a step. @param pause resolves to whether to give up */
+  /** Runs this thread's part of a step. @param pause resolves to whether to stop */
   async #run<K extends StepName>(
     step: K,
     input: StepInput<K>,
@@ -135,5 +134,5 @@ export class ColumnProvers {
   }
 }
 
-/** The reason why this thread gave up its part. */
+/** The reason why this thread stopped its part. */
 const LOST = Symbol('another column prover failed');

@@ -1,5 +1,5 @@
 /**
- * The parts of the combined constraint that every level has (docs/protocol.md, 10): lifts and
+ * The parts of the combined constraint common to all levels (docs/protocol.md, 10): lifts and
  * padding.
  */
 import {
@@ -44,7 +44,9 @@ export function combineLifts(lab: Labrador, coefficients: Forms, lifts: Coefs, b
   });
 }
 
-/** Writes phi of every row into the first of the vectors: their sum, each times its coefficient. */
+/**
+ * Writes phi of every row, the sum of the vectors times their coefficients, into the first vector.
+ */
 export function combineForms(lab: Labrador, all: readonly Vecs[], coefficients: Forms): void {
   const phi = all[0]!;
   for (let row = 0; row < phi.rows; row++) {

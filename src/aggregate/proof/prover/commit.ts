@@ -10,7 +10,7 @@ import { cutInner, type Extension } from './extension.ts';
 import { hideMessage, vecOfSmalls } from './hidden.ts';
 import { firstColumns, type Output } from './output.ts';
 
-/** Writes the digits of t of rows `first` on into v. @param lists to be added up */
+/** Writes the digits of t of rows `first` onwards into v. @param lists to be added up */
 export function storeT(
   context: Context,
   output: Output,
@@ -60,7 +60,7 @@ export function storeH(context: Context, output: Output, lists: readonly Values[
   });
 }
 
-/** Digits of polynomials into v, from a place on. */
+/** Writes digits of polynomials into v, starting at a place. */
 function storeInV(
   context: Context,
   { v }: Output,
@@ -74,11 +74,11 @@ function storeInV(
 }
 
 /**
- * Makes outer commitment number `index` of the level, to its piece of v. The bits that are cut off
- * go to v, and the value that stands for the commitment to the output. If the level hides its
- * messages, the digits of u' go to x.
+ * Makes outer commitment number `index` of the level, to its piece of v. Writes the cut-off bits to
+ * v, and the value representing the commitment to the output. If the level hides its messages, the
+ * digits of u' go to x.
  *
- * @returns u', or the commitment to its digits, as it has been absorbed under the label
+ * @returns u', or the commitment to its digits, as absorbed under the label
  */
 export function commitOuter(
   context: Context,
@@ -119,7 +119,7 @@ export function commitOuter(
 /**
  * Cuts a hidden commitment, whose coefficients are centred.
  *
- * @param u becomes u'
+ * @param u replaced by u'
  */
 function cutCentred(lab: Labrador, output: Output, index: number, u: Coefs): void {
   const { v, hats, pieces, params } = output;

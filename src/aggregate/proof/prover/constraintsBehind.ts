@@ -1,6 +1,6 @@
 /**
- * The constraints E1 to E6 that the level before leaves (docs/protocol.md, 10.1), each times its
- * challenge and all added up: a constraint on z_0, z_1, ... and v. The verifier's twin is
+ * The constraints E1 to E6 that the previous level leaves (docs/protocol.md, 10.1), each times its
+ * challenge, added up to a constraint on z_0, z_1, ... and v. The verifier's counterpart is
  * `../verifier/reduceCarry.ts`.
  */
 import type { HiddenMessage, OrdinaryLevel, Shape } from '../../parameters/rows.ts';
@@ -25,14 +25,14 @@ import { combineScalars } from './scalars.ts';
 /** The combined constraint without its linear forms: quadratic coefficients and the right side. */
 export type Target = Pick<Output, 'a' | 'aForms' | 'b'>;
 
-/** How many different values a_ab has at a level that follows one of f digits. */
+/** The number of distinct values of a_ab at a level that follows one of f digits. */
 export const distinctA = (f: number): number => (f * (f + 1)) / 2;
 
 /**
- * Adds up the constraints, and what the lifts of this level put on hidden messages.
+ * Adds up the constraints, and the contribution of this level's lifts to hidden messages.
  *
- * @param target receives all but the linear forms
- * @param scalars from `scalarsOnHidden`, if the level before hides its messages
+ * @param target receives everything except the linear forms
+ * @param scalars from `scalarsOnHidden`, if the previous level hides its messages
  * @returns the linear forms on v; those on z_0, z_1, ... are left to `carryAmortised`
  */
 export function carryConstraints(
@@ -61,7 +61,7 @@ export function carryConstraints(
   return forms;
 }
 
-/** The linear forms on v and the right side, while they are added up. */
+/** Accumulates the linear forms on v and the right side. */
 class Sum {
   readonly onV: Forms;
   /** the address of a form */
@@ -76,13 +76,13 @@ class Sum {
     this.#product = lab.forms(1).at;
   }
 
-  /** A place gains a form. */
+  /** Adds a form to a place. */
   add(place: number, form: number): void {
     const at = formAt(this.onV, place);
     this.#lab.kernels.addForm(at, at, form);
   }
 
-  /** Places `step` apart, those of the digits of one value, gain a form times powers of two. */
+  /** Adds a form times powers of two to places `step` apart, those of the digits of one value. */
   addDigits(place: number, step: number, form: number, powers: Forms): void {
     for (let j = 0; j < powers.count; j++) {
       this.#lab.kernels.mulForm(this.#product, form, formAt(powers, j));
@@ -90,7 +90,7 @@ class Sum {
     }
   }
 
-  /** The columns of a key, folded by the challenges of its rows, are added to places `from` on. */
+  /** Adds the columns of a key, folded by the challenges of its rows, to places `from` onwards. */
   addKey(key: Vecs, from: number, challenges: Forms): void {
     const lab = this.#lab;
     const row = lab.vecs(1, key.columns);
@@ -98,7 +98,7 @@ class Sum {
     this.addColumns(row, from);
   }
 
-  /** Places `from` on gain the columns of a row. */
+  /** Adds the columns of a row to places `from` onwards. */
   addColumns(row: Vecs, from: number): void {
     for (let column = 0; column < row.columns; column++) {
       this.#lab.kernels.loadColumn(this.#product, row.at, column);
@@ -106,7 +106,7 @@ class Sum {
     }
   }
 
-  /** The right side gains a polynomial times a form. */
+  /** Adds a polynomial times a form to the right side. */
   addRight(coefs: number, form: number): void {
     const { kernels } = this.#lab;
     kernels.coefsToForm(this.#product, coefs);
@@ -115,9 +115,7 @@ class Sum {
   }
 }
 
-/**
- * E1 and E2: keys on the digits of t, g and h, the bits that were cut off, and what stands for u.
- */
+/** E1 and E2: keys on the digits of t, g and h, the cut-off bits, and the value representing u. */
 function carryOuter(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
   const { outers, pieces, hats } = before;
   const { kappa1, cut } = before.params;
@@ -168,8 +166,8 @@ function carryHidden(lab: Labrador, sum: Sum, before: Output, seed: Seed): void 
 }
 
 /**
- * (Q) and (T_b) on x, as the combination of the lifts has them. Parts of the scalars are at most
- * 2^22 in magnitude, keys q/2, and powers of two are below q: all sums are below (k + 1) 2^27 q.
+ * (Q) and (T_b) on x, as combined by the lifts. Parts of the scalars are at most 2^22 in magnitude,
+ * keys q/2, and powers of two are below q: all sums are below (k + 1) 2^27 q.
  */
 function carryScalars(
   lab: Labrador,
@@ -221,7 +219,9 @@ function carryQuarters(
   });
 }
 
-/** The e of cut inner commitments in E3 and E5, and what stands for the bits cut off in E3. */
+/**
+ * The e of cut inner commitments in E3 and E5, and the value representing the bits cut off in E3.
+ */
 function carryExtension(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
   const { kernels } = lab;
   const { params, pieces, phiE, c } = before;
@@ -285,7 +285,7 @@ function carryGarbage(lab: Labrador, sum: Sum, before: Output, seed: Seed, delta
         if (quadratic !== undefined) {
           kernels.mulForm(product, gamma, quadratic);
           kernels.addForm(onG, onG, product);
-          // Back below q, so that the powers of two keep it below CRT_PRODUCT / 2.
+          // Reduced below q, so that the powers of two keep it below CRT_PRODUCT / 2.
           kernels.formToCoefs(coefs, onG);
           kernels.coefsToForm(onG, coefs);
         }
@@ -300,7 +300,7 @@ function carryGarbage(lab: Labrador, sum: Sum, before: Output, seed: Seed, delta
 /**
  * E3 and E5 on the digits of z, in some columns: -2^(b i) (folded A + phi_z).
  *
- * @param foldedA the inner key of the level before, folded by the challenges of E3
+ * @param foldedA the inner key of the previous level, folded by the challenges of E3
  * @returns the linear forms on z_0, z_1, ...
  */
 export function carryAmortised(

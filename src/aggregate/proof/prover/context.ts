@@ -1,5 +1,5 @@
 /**
- * The state that the prover's steps share: the module, the column provers, the transcript, the
+ * The state shared by the prover's steps: the module, the column provers, the transcript, the
  * number of the level, and the progress.
  */
 import { CodedError } from '../../../shared/errors.ts';
@@ -17,20 +17,20 @@ import type { Output } from './output.ts';
 /** The steps of a level. */
 export type Phase = 'commit' | 'project' | 'lift' | 'combine' | 'amortise';
 
-/** How far a proof is. `done` never falls, whatever is run again, and ends at `total`. */
+/** Progress of a proof. `done` never decreases, even if work is repeated, and ends at `total`. */
 export interface ProveProgress {
   readonly phase: Phase;
   readonly done: number;
   readonly total: number;
 }
 
-/** What a level has made, as `inspect` sees it: handles of the module's memory. */
+/** The results of a level as passed to `inspect`: handles of the module's memory. */
 export interface ShownLevel {
   readonly lab: Labrador;
   readonly number: number;
-  /** left out at the tail */
+  /** absent at the tail */
   readonly output?: Output;
-  /** left out at level 0 */
+  /** absent at level 0 */
   readonly before?: Output;
   readonly lifts: Coefs;
   /** h of all pairs, at the tail */
@@ -38,12 +38,12 @@ export interface ShownLevel {
   readonly sent: Pick<OrdinaryFields, 'y' | 'yOfX' | 'b'>;
 }
 
-/** The level fails with this retry byte (docs/protocol.md, 12). */
+/** Thrown when the level fails with this retry byte (docs/protocol.md, 12). */
 class LevelFailure extends Error {
   override readonly name = 'LevelFailure';
 }
 
-/** Work goes on for about this long before other work of the thread gets its turn. */
+/** Approximate time between yields to other work of the thread. */
 const SLICE_MS = 20;
 
 const PHASES: readonly Phase[] = ['commit', 'project', 'lift', 'combine', 'amortise'];
@@ -57,7 +57,7 @@ export class Context {
   readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #inspect: ((level: ShownLevel) => void) | undefined;
-  /** polynomials in the rows of every level, and of all levels */
+  /** number of polynomials in the rows of each level, and of all levels */
   readonly #weights: readonly number[];
   readonly #total: number;
   #done = 0;
@@ -95,12 +95,12 @@ export class Context {
     this.transcript.absorb(label, data);
   }
 
-  /** A seed of the transcript, for streams of this level. Lives as long as the scope. */
+  /** Derives a seed of the transcript, for streams of this level. Valid until the scope ends. */
   seed(label: string): Seed {
     return this.seedOf(this.transcript.seed(label));
   }
 
-  /** A seed whose bytes are known, likewise. */
+  /** Wraps a seed whose bytes are known. Valid until the scope ends. */
   seedOf(bytes: Uint8Array): Seed {
     return new Seed(this.lab, bytes, this.#level);
   }
@@ -108,7 +108,7 @@ export class Context {
   /**
    * Runs a step on all columns of the level.
    *
-   * @param from, to how much of the phase is done before and after
+   * @param from, to the share of the phase that is done before and after
    */
   all<K extends StepName>(
     phase: Phase,
@@ -126,7 +126,7 @@ export class Context {
     throw new LevelFailure(reason);
   }
 
-  /** Lets the level fail if a digit did not fit 16 bits. @param status of the kernel */
+  /** Fails the level if a digit did not fit 16 bits. @param status of the kernel */
   requireFit(status: number): void {
     if (status !== 0) this.fail('16 bits');
   }
@@ -143,10 +143,10 @@ export class Context {
   }
 
   /**
-   * Marks a border between steps: shows the progress, and lets other work of the thread run.
+   * Marks a boundary between steps: reports progress, and lets other work of the thread run.
    *
-   * @param share how much of the phase is done
-   * @throws CodedError `ABORTED` if the signal says so
+   * @param share the share of the phase that is done
+   * @throws CodedError `ABORTED` if the signal is aborted
    */
   async pause(phase: Phase, share = 0): Promise<void> {
     this.#throwIfAborted();
@@ -169,8 +169,8 @@ export class Context {
   }
 
   /**
-   * Runs a level with the retry bytes `from`, `from` + 1, ... until it does not fail. What it
-   * allocates in the module stays.
+   * Runs a level with the retry bytes `from`, `from` + 1, ... until it succeeds. Its allocations in
+   * the module are kept.
    *
    * @returns the result of `body`; undefined if the level fails with every retry byte
    */

@@ -1,6 +1,6 @@
 /**
- * The bytes of a section (docs/protocol.md, 11). `../verifier/parse.ts` reads exactly what is
- * written here.
+ * Encodes a section as bytes (docs/protocol.md, 11). `../verifier/parse.ts` reads exactly this
+ * encoding.
  */
 import { concat } from '../../../shared/bytes.ts';
 import type { OrdinaryLevel, TailLevel } from '../../parameters/rows.ts';
@@ -59,7 +59,7 @@ export function encodeTail(
   );
 }
 
-/** The projection of x, if the level before hides its messages. */
+/** Encodes the projection of x, if the previous level hides its messages. */
 function encodeBlock(
   { yOfX }: Pick<OrdinaryFields, 'yOfX'>,
   before: OrdinaryLevel | undefined,
@@ -67,7 +67,7 @@ function encodeBlock(
   return yOfX === undefined ? new Uint8Array(0) : encodeProjection(yOfX, before!.codeX);
 }
 
-/** The pairs in their code, then U and V. @returns undefined if a value has no code */
+/** Encodes the pairs in their code, then U and V. @returns undefined if a value has no code */
 function encodeProjection(y: ArrayLike<number>, code: number): Uint8Array | undefined {
   const values = Array.from(y);
   const coded = encodeGaussian(values.slice(0, 2 * PAIRS), runsOfY(code));

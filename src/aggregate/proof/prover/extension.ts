@@ -1,6 +1,6 @@
 /**
- * Cut inner commitments of an ordinary level: the bits that are cut off are columns of the rows,
- * behind the others. They are few, and are worked on beside the transcript.
+ * Cut inner commitments of an ordinary level: the cut-off bits are additional columns of the rows,
+ * after the others. They are few, and the transcript's thread processes them.
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { type Coefs, type Forms, type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
@@ -15,14 +15,14 @@ export interface Extension {
   /** e_a, kappa columns */
   readonly e: Vecs;
   readonly places: readonly Placed[];
-  /** F of both lifts on e_a, then phi in the place of the first */
+  /** F of both lifts on e_a, later phi in the first of them */
   F: readonly Vecs[];
 }
 
 /**
  * Cuts t.
  *
- * @param t centred; becomes t'
+ * @param t centred; replaced by t'
  */
 export function cutInner(
   lab: Labrador,
@@ -45,7 +45,7 @@ export function cutInner(
   return { e, places, F: [] };
 }
 
-/** Makes F. @returns what e_a add to the lifts */
+/** Computes F. @returns the contribution of e_a to the lifts */
 export function liftExtension(
   lab: Labrador,
   extension: Extension,
@@ -64,7 +64,7 @@ export function liftExtension(
   });
 }
 
-/** Makes phi of F. @param beta for every lift. @returns what e_a add to h */
+/** Computes phi from F. @param beta for every lift. @returns the contribution of e_a to h */
 export function combineExtension(lab: Labrador, { e, F }: Extension, beta: Forms): Values {
   return lab.scope(() => {
     combineForms(lab, F, { ...beta, count: F.length });

@@ -12,7 +12,7 @@ import {
   shiftOf,
 } from '../gaussianFields.ts';
 
-/** Whether all values have a code. */
+/** Returns whether all values have a code. */
 export function fitsCodes(values: ArrayLike<number>, runs: readonly CodedRun[]): boolean {
   let at = 0;
   for (const { count, code } of runs) {
@@ -22,7 +22,7 @@ export function fitsCodes(values: ArrayLike<number>, runs: readonly CodedRun[]):
 }
 
 /**
- * One field of integers below 2^47 in magnitude.
+ * Encodes one field of integers below 2^47 in magnitude.
  *
  * @returns undefined if a value has no code
  */

@@ -1,7 +1,7 @@
 /**
- * Hidden messages (docs/protocol.md, 6.4): their digits are part of v, as x, and what is sent is a
- * short commitment to them, quarters of rows of the key matrix. What the next level proves of them
- * is in `scalars.ts`.
+ * Hidden messages (docs/protocol.md, 6.4): their digits are part of v, as x, and only a short
+ * commitment to them is sent: quarters of rows of the key matrix. `scalars.ts` contains the next
+ * level's proof about them.
  */
 import { concat } from '../../../shared/bytes.ts';
 import { type Coefs, type Labrador, SMALL_BYTES, type Smalls, type Vecs } from '../../wasm.ts';

@@ -1,6 +1,6 @@
 /**
- * Some columns of level 0 (docs/protocol.md, 7): S, W and Y of the items that have places there,
- * and the linear forms that the functionals and N1 put on them.
+ * Some columns of level 0 (docs/protocol.md, 7): S, W and Y of the items with places there, and the
+ * contributions of the functionals and N1 to their linear forms.
  */
 import {
   FORM_BYTES,
@@ -27,7 +27,7 @@ export class ItemRows {
   readonly digits: Int16Array<ArrayBuffer>;
   readonly #lab: Labrador;
   readonly #columns: Columns;
-  /** the items that have places in these columns */
+  /** the items with places in these columns */
   readonly items: readonly number[];
   /** the index of each item among them */
   readonly #places = new Map<number, number>();
@@ -81,7 +81,7 @@ export class ItemRows {
   /**
    * Writes W into its rows.
    *
-   * @param digits the low ones of all items, and, `bucket` further on, the high ones
+   * @param digits the low digits of all items, followed, at offset `bucket`, by the high ones
    */
   writeW(s: Vecs, digits: Int16Array): void {
     const lab = this.#lab;
@@ -130,7 +130,7 @@ export class ItemRows {
   }
 
   /**
-   * Cuts a run of places where items end.
+   * Splits a run of places at the ends of items.
    *
    * @returns yields the item, its places, and the part of the first one
    */
@@ -165,8 +165,8 @@ export class ItemRows {
   }
 
   /**
-   * How far the lifts fill each part. W is cleared first, because padding may lie between its two
-   * digits.
+   * The extent that the lifts fill in each part. W is cleared first, because padding may lie
+   * between its two digits.
    */
   get filledByLifts(): number[] {
     const { width, count } = this.shape;
@@ -178,7 +178,7 @@ export class ItemRows {
   }
 
   /**
-   * Makes the parts of all functionals of the items; they live as long as the scope.
+   * Makes the parts of all functionals of the items; they are valid until the scope ends.
    *
    * @returns the sums of <rho, s1 - c> + <rho', s2> over the items that these columns own
    */
@@ -229,8 +229,8 @@ export class ItemRows {
   }
 
   /**
-   * The places of the low or of the high digits of w_i, in runs of items; columns count from the
-   * first one here.
+   * The places of the low or of the high digits of w_i, in runs of items; columns are counted from
+   * the first one here.
    */
   *placesW(digit: 0 | 1): Generator<{ item: number; row: number; column: number; count: number }> {
     const { level, bucket, count } = this.shape;

@@ -1,6 +1,6 @@
 /**
  * The part of the matrix of commitment keys (docs/protocol.md, 6.1) that the levels of a proof
- * share, in NTT form: each block of its columns is made when it is first taken, and kept.
+ * share, in NTT form: each block of columns is expanded at its first use, and kept.
  */
 import { BLOCK_BYTES, BLOCK_COLUMNS, type Labrador, type Vecs } from '../../wasm.ts';
 import { keysSeed } from '../challenges.ts';
@@ -13,10 +13,10 @@ export class KeyStore {
   readonly #rows: number;
   readonly #columns: number;
   readonly #at: number;
-  /** how many rows of each block of columns are made */
+  /** number of expanded rows of each block of columns */
   readonly #made: Uint8Array;
 
-  /** Room for the first rows and columns. Lives as long as the scope in which it is made. */
+  /** Allocates room for the first rows and columns. Valid until the enclosing scope ends. */
   constructor(lab: Labrador, rows: number, columns: number) {
     this.#lab = lab;
     this.#rows = rows;
@@ -26,10 +26,10 @@ export class KeyStore {
   }
 
   /**
-   * Columns `from` (a multiple of 32) to `to - 1` of the first rows. The last block goes on with
-   * keys beyond `to`.
+   * Returns columns `from` (a multiple of 32) to `to - 1` of the first rows. The last block
+   * contains further keys after `to`.
    *
-   * @returns undefined if there is no room for that many
+   * @returns undefined if there is not enough room
    */
   take(rows: number, { from, to }: Columns): Vecs | undefined {
     if (rows > this.#rows || to > this.#columns) return undefined;

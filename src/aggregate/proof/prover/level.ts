@@ -1,4 +1,4 @@
-/** An ordinary level (docs/protocol.md, 8), and the steps that level 0 has in common with it. */
+/** An ordinary level (docs/protocol.md, 8), and the steps that it shares with level 0. */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { type Coefs, FORM_BYTES } from '../../wasm.ts';
 import { filledBy, gather } from '../columns.ts';
@@ -17,7 +17,7 @@ import { newOutput, type Output, type ProvedLevel } from './output.ts';
 import { coveredBy, numbersOfX, type Projected, project as projectPlaces } from './project.ts';
 import { liftHidden, scalarsOnHidden } from './scalars.ts';
 
-/** An ordinary level after level 0. */
+/** Proves an ordinary level after level 0. */
 export async function proveLevel(
   context: Context,
   params: OrdinaryLevel,
@@ -57,12 +57,12 @@ export async function proveLevel(
 }
 
 /**
- * y and the lifts.
+ * Makes y and the lifts.
  *
  * @param options.w the functionals of level 0
- * @param options.before the output of the level before
+ * @param options.before the output of the previous level
  * @param options.extension of the rows, if the inner commitments are cut
- * @returns what is sent of them, the lifts themselves, and what they multiply hidden messages by
+ * @returns their fields to send, the lifts themselves, and the scalars on hidden messages
  */
 export async function projectAndLift(
   context: Context,
@@ -111,14 +111,14 @@ export async function projectAndLift(
   return { counter, y, ...(yOfX && { yOfX }), w, b, lifts, scalars };
 }
 
-/** The sum of projections, which are integers and not values mod q. */
+/** Sums projections, which are integers and not values mod q. */
 const sumIntegers = ([first, ...others]: readonly Values[]): Values =>
   others.reduce((sum, list) => sum.map((x, i) => x + list[i]!), first!);
 
 /**
- * The combination, h, c and z, and all that the next level takes over.
+ * Makes the combination, h, c and z, and the rest of the output for the next level.
  *
- * @param options.carried see `carry`; left out at level 0
+ * @param options.carried see `carry`; omitted at level 0
  * @param options.extension of the rows, if the inner commitments are cut
  * @returns u'_2, or the commitment to its digits
  */
@@ -156,7 +156,7 @@ export async function finishLevel(
   return u2;
 }
 
-/** z in digits, and phi_z, for the next level. */
+/** Computes z in digits, and phi_z, for the next level. */
 async function amortise(
   context: Context,
   output: Output,
@@ -181,10 +181,10 @@ async function amortise(
 }
 
 /**
- * E1 to E6 of the level before, and (Q) and (T_b), on the parts of this one.
+ * E1 to E6 of the previous level, and (Q) and (T_b), on the parts of this one.
  *
- * @param target receives all but the linear forms
- * @param scalars of (Q) and (T_b), if the level before hides its messages
+ * @param target receives everything except the linear forms
+ * @param scalars of (Q) and (T_b), if the previous level hides its messages
  * @returns the linear forms
  */
 export async function carry(

@@ -44,7 +44,7 @@ export async function proveLevelZero(
   return { output, fields: { first: [uA, uB], ...sent, second } };
 }
 
-/** The commitment to S and W. @returns u'_A */
+/** Commits to S and W. @returns u'_A */
 async function commitSignatures(
   context: Context,
   shape: ItemsShape,
@@ -64,7 +64,7 @@ async function commitSignatures(
   return commitOuter(context, ABSORB.uA, output, 0);
 }
 
-/** The commitment to Y and g. @returns u'_B, and the sums of alpha_i of every column prover */
+/** Commits to Y and g. @returns u'_B, and the sums of alpha_i of every column prover */
 async function commitTwisted(
   context: Context,
   level: ItemsShape['level'],
@@ -81,7 +81,8 @@ async function commitTwisted(
 }
 
 /**
- * W as a part of the level: the low digits of all items, and, `bucket` further on, the high ones.
+ * W as a part of the level: the low digits of all items, followed, at offset `bucket`, by the high
+ * ones.
  */
 function joinNormDigits(
   shape: ItemsShape,

@@ -24,8 +24,8 @@ import { sumLifts } from './steps.ts';
  * Writes F of the three lifts on the rows of S and W, except for the links between S and Y. The
  * columns that stay empty have been cleared before.
  *
- * @param sums one for each lift; they gain the inner products of F with s
- * @returns yields how much is done, from 0 to 1
+ * @param sums one for each lift; the inner products of F with s are added
+ * @returns yields the progress, from 0 to 1
  */
 export function* liftsOfItems(
   lab: Labrador,
@@ -62,9 +62,9 @@ const LIFTS = liftsOf(0).count;
 const RUN = 32;
 
 /**
- * The part of the links in the three lifts. With Y = alpha sigma(S), the sum of eta_i tau_t Y_it -
- * sigma(eta_i tau_t alpha_i) S_it is X - sigma(X), where X = sum of eta_i U_i and U_i = sum of
- * tau_t Y_it.
+ * The contribution of the links to the three lifts. With Y = alpha sigma(S), the sum of eta_i tau_t
+ * Y_it - sigma(eta_i tau_t alpha_i) S_it is X - sigma(X), where X = sum of eta_i U_i and U_i = sum
+ * of tau_t Y_it.
  */
 export function liftsOfLinks(lab: Labrador, items: ItemRows, s: Vecs, seed: Seed): Values {
   const { kernels } = lab;
@@ -106,11 +106,11 @@ export function liftsOfLinks(lab: Labrador, items: ItemRows, s: Vecs, seed: Seed
 }
 
 /**
- * Writes phi of all rows into F[0] and the room behind it: the lifts, each times its coefficient,
- * and the links on S and Y. By then the rows of Y can take the room of the other lifts.
+ * Writes phi of all rows into F[0] and the room after it: the lifts, each times its coefficient,
+ * and the links on S and Y. At this point the rows of Y can use the room of the other lifts.
  *
  * @param beta beta_k, then 1
- * @returns yields how much is done, from 0 to 1
+ * @returns yields the progress, from 0 to 1
  */
 export function* combineItems(
   lab: Labrador,
@@ -162,8 +162,8 @@ export function* combineItems(
 }
 
 /**
- * Gives the module all that stays the same over a row: the stream, the rows of the lifts, the
- * strides.
+ * Passes the values that are constant within a row to the module: the stream, the rows of the
+ * lifts, the strides.
  */
 function startLifts(
   lab: Labrador,

@@ -1,6 +1,5 @@
 /**
- * The messages that all levels have in common (docs/protocol.md, 5.3, 8.2 and 9.2), and the last
- * challenges.
+ * The messages common to all levels (docs/protocol.md, 5.3, 8.2 and 9.2), and the last challenges.
  */
 import type { Coefs, Forms } from '../../wasm.ts';
 import { fillRowChallenges } from '../challenges.ts';
@@ -15,17 +14,17 @@ import { hideLifts } from './hidden.ts';
 import type { Output } from './output.ts';
 import type { Projected } from './project.ts';
 
-/** Whether a number is an i32. */
+/** Returns whether a number is an i32. */
 export const isI32 = (x: number): boolean => (x | 0) === x;
 
 /**
- * Tries the counters in turn, each from the same state, until a projection is short enough and all
- * of it has a code, and that of x too, if there is one; absorbs that one.
+ * Tries the counters in turn, each from the same state, until the projection, and that of x if
+ * there is one, is short enough and has a code for every value; absorbs that projection.
  *
- * @param project gives the projections for a seed
+ * @param project returns the projections for a seed
  * @param w the functionals of level 0
- * @param before the output of the level before; if that hides its messages, x has a bound and a
- *   code of its own
+ * @param before the output of the previous level; if that hides its messages, x has a separate
+ *   bound and code
  * @returns the counter, the seed of its matrix, and y in the form that is sent
  */
 export async function sendProjection(
@@ -65,9 +64,9 @@ export async function sendProjection(
 }
 
 /**
- * Absorbs the lifts without the coefficients that are known, or hides them.
+ * Absorbs the lifts without the known coefficients, or hides them.
  *
- * @param output left out at the tail
+ * @param output absent at the tail
  * @returns the field b
  */
 export function sendLifts(context: Context, lifts: Coefs, output?: Output): Uint8Array {
@@ -91,7 +90,7 @@ export function sendLifts(context: Context, lifts: Coefs, output?: Output): Uint
   });
 }
 
-/** Fills `c` with the NTT forms of c_a of all rows. @returns the seed that they come from */
+/** Fills `c` with the NTT forms of c_a of all rows. @returns their seed */
 export function drawRowChallenges(context: Context, c: Forms): Uint8Array {
   const seed = context.transcript.seed(SEED.amortise);
   context.lab.scope(() => fillRowChallenges(context.lab, context.seedOf(seed), c));

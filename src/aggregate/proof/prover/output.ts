@@ -1,4 +1,4 @@
-/** The output of an ordinary level: all that the next level takes over. */
+/** The output of an ordinary level: the input of the next level. */
 import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import {
   BLOCK_COLUMNS,
@@ -16,24 +16,24 @@ import type { KeyStore } from './keyStore.ts';
 
 export interface Output {
   readonly params: OrdinaryLevel;
-  /** the pieces of v that are bound by the outer commitments */
+  /** the pieces of v that the outer commitments bind */
   readonly outers: readonly Piece[];
-  /** the matrix of keys, as far as they take it, and as hidden messages take it */
+  /** the matrix of keys, as far as outer commitments and hidden messages use it */
   readonly keys: Vecs;
   readonly quarterKeys: Vecs;
-  /** z_0, ..., z_(f-1), v, one behind the other */
+  /** z_0, ..., z_(f-1), v, contiguous */
   readonly parts: Smalls;
   readonly z: Smalls;
   readonly v: Smalls;
   readonly pieces: Pieces;
   /**
-   * The values that stand for the outer commitments: u_1 (at level 0 u_A, u_B), then u_2. Those of
-   * hidden commitments are their constants alone: the rest is in x.
+   * The values that represent the outer commitments: u_1 (at level 0 u_A, u_B), then u_2. For
+   * hidden commitments, only their constants: the rest is in x.
    */
   readonly hats: readonly Coefs[];
   /**
-   * Of every hidden message the k products with rows of the key matrix, of which quarters are sent,
-   * and at the end the lifts: what the next level proves something of.
+   * For every hidden message the k products with rows of the key matrix, of which quarters are
+   * sent, followed by the lifts: the subjects of the next level's proof.
    */
   readonly hidden: Coefs;
   readonly c: Forms;
@@ -41,7 +41,7 @@ export interface Output {
   phiZ: Values;
   /** phi_e likewise, if the inner commitments are cut */
   phiE: Values;
-  /** beta_k, if the lifts are hidden: they are no part of b then */
+  /** beta_k, if the lifts are hidden: they are then not part of b */
   readonly beta: Forms;
   /** addresses of the NTT forms of a_ab by the number of the pair; a missing one is zero */
   readonly a: Map<number, number>;
@@ -51,9 +51,7 @@ export interface Output {
   readonly b: Coefs;
 }
 
-/**
- * A level that is done: its fields except for the retry byte, and its output.
- */
+/** A completed level: its fields except for the retry byte, and its output. */
 export interface ProvedLevel {
   readonly output: Output;
   readonly fields: Omit<OrdinaryFields, 'retry'>;
@@ -66,14 +64,14 @@ export const firstColumns = (keys: Vecs, columns: number): Vecs => ({
   blocks: Math.ceil(columns / BLOCK_COLUMNS),
 });
 
-/** How many polynomials a hidden message takes of x. */
+/** The number of polynomials of x that a hidden message occupies. */
 export const digitsOf = ({ polynomials, digits }: HiddenMessage): number => polynomials * digits;
 
 /**
- * Room for the output of a level, and its keys.
+ * Allocates the output of a level, and its keys.
  *
  * @param keys the store of the proof, which has room for the keys of every level
- * @param distinct how many different values a_ab has
+ * @param distinct the number of distinct values of a_ab
  */
 export function newOutput(
   lab: Labrador,

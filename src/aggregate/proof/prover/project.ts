@@ -1,6 +1,6 @@
 /**
  * The projection by rows of bits (docs/protocol.md, 5.3), and its transpose in the lifts (8.4), of
- * all places and of those of x, the digits that the level before hides (8.3).
+ * all places and of those of x, the digits that the previous level hides (8.3).
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
@@ -22,18 +22,18 @@ export interface Numbers {
   readonly to: number;
 }
 
-/** The numbers of x, at the level behind it; undefined if nothing is hidden. */
+/** The numbers of x, at the level after it; undefined if nothing is hidden. */
 export const numbersOfX = (
   shape: Pick<Shape, 'n' | 'rows'>,
   { w, f, lengthX }: OrdinaryLevel,
 ): Numbers | undefined => {
   if (w === 0) return undefined;
-  // x is at the start of v, the part behind z_0, ..., z_(f-1)
+  // x is at the start of v, the part after z_0, ..., z_(f-1)
   const from = shape.n * firstRows(shape)[f]!;
   return { from, to: from + lengthX };
 };
 
-/** Divides places by their numbers. @param x the numbers of x; left out if there is none */
+/** Divides places by their numbers. @param x the numbers of x; omitted if there is none */
 export const coveredBy = (places: readonly Placed[], x?: Numbers): Covered =>
   x === undefined
     ? { x: [], others: places }
@@ -70,7 +70,7 @@ export interface Projected {
   readonly ofX: Values;
 }
 
-/** The projections: the sums over these places alone. */
+/** Computes the projections of these places. */
 export function project(lab: Labrador, { x, others }: Covered, jl: Seed): Projected {
   return lab.scope(() => {
     const at = lab.room(8 * PROJECTION_LENGTH, true);
@@ -88,9 +88,9 @@ export function project(lab: Labrador, { x, others }: Covered, jl: Seed): Projec
 }
 
 /**
- * Writes F of both lifts on places where nothing but projections counts.
+ * Writes F of both lifts on places to which only projections contribute.
  *
- * @returns yields how much is done, from 0 to 1
+ * @returns yields the progress, from 0 to 1
  */
 export function* collapse(
   lab: Labrador,
@@ -111,8 +111,8 @@ export function* collapse(
 }
 
 /**
- * Readies the kernels for places of x: both projections have the same bits there, so it is the
- * scalars that are added up.
+ * Prepares the kernels for places of x: both projections have the same bits there, so the scalars
+ * are added up instead.
  */
 function prepareOmegaOnX(lab: Labrador, lift: Seed): void {
   const omegas = sampleOmegas(lab, lift, 2 * PROJECTION_LENGTH);

@@ -26,27 +26,27 @@ import type { SectionItem } from './witness.ts';
 export type { ProveProgress, SectionItem };
 
 export interface ProveOptions {
-  /** How salts and messages become points; default `round3`. */
+  /** The mapping from salt and message to a point; default `round3`. */
   readonly profile?: Profile;
-  /** Called now and then; an exception rejects the promise. */
+  /** Called occasionally; an exception rejects the promise. */
   readonly onProgress?: (progress: ProveProgress) => void;
   /** Stops the work: the promise is rejected with `ABORTED`. */
   readonly signal?: AbortSignal;
-  /** Is shown the transcript, failed attempts included. */
+  /** Receives the transcript, including failed attempts. */
   readonly trace?: Trace;
   /** Column provers in other threads. */
   readonly helpers?: readonly Helper[];
-  /** A row that is not in the table, and the hash of the table that it is in. */
+  /** A row that is not in the table, and the hash of the table that contains it. */
   readonly table?: { readonly row: TableRow; readonly hash: Uint8Array };
-  /** Is shown every level that has not failed when it is done, before its memory is reused. */
+  /** Called with every successful level on completion, before its memory is reused. */
   readonly inspect?: (level: ShownLevel) => void;
-  /** Told the peak bytes of the modules' memories, and the number of threads. */
+  /** Called with the peak bytes of the modules' memories, and the number of threads. */
   readonly onMemory?: (bytes: number, threads: number) => void;
 }
 
 /**
- * Proves the items of one set, which have been verified before. Lets other work of the thread run
- * now and then.
+ * Proves the items of one set, which must have been verified. Regularly yields to other work of the
+ * thread.
  *
  * @param header all bytes of the container before its body
  * @returns the bytes of the section, always the same for the same arguments; undefined if every
@@ -98,7 +98,7 @@ export async function proveSection(
   }
 }
 
-/** Room for the keys of all outer commitments and of the tail. */
+/** Allocates room for the keys of all outer commitments and of the tail. */
 function storeFor(lab: Labrador, { levels, tail }: Parameters): KeyStore {
   const outers = levels.flatMap((level, number) => outersOf(level, number));
   const digits = levels.flatMap(({ messages }) => messages.map(digitsOf));
@@ -107,14 +107,16 @@ function storeFor(lab: Labrador, { levels, tail }: Parameters): KeyStore {
   return new KeyStore(lab, rows, columns);
 }
 
-/** A level that is done, with the bytes of its fields. */
+/** A completed level, with the bytes of its fields. */
 interface RunLevel {
   readonly output: Output;
   readonly bytes: Uint8Array;
   readonly retry: number;
 }
 
-/** Runs an ordinary level. @returns undefined if it fails with every retry byte from `from` on */
+/**
+ * Runs an ordinary level. @returns undefined if it fails with every retry byte from `from` onwards
+ */
 function runLevel(
   context: Context,
   number: number,
@@ -131,7 +133,7 @@ function runLevel(
 }
 
 /**
- * The levels after the first.
+ * Proves the levels after the first.
  *
  * @returns their bytes; undefined if one fails with every retry byte
  */

@@ -1,8 +1,8 @@
 /**
- * What the level behind a hidden one proves of its messages (docs/protocol.md, 8.5): (Q), of their
- * products with the key matrix, and (T_b), of the lifts. The prover has both, in `Output.hidden`,
- * and multiplies them by their scalars. Only once the lifts are combined does this become a linear
- * form on the digits, x.
+ * The proof about hidden messages in the level after a hidden one (docs/protocol.md, 8.5): (Q),
+ * about their products with the key matrix, and (T_b), about the lifts. The prover has both, in
+ * `Output.hidden`, and multiplies them by their scalars. They become a linear form on the digits,
+ * x, only once the lifts are combined.
  */
 import { COEFS_BYTES, type Coefs, type Forms, type Labrador } from '../../wasm.ts';
 import { type Seed, sampleOmegas } from '../challenges.ts';
@@ -16,8 +16,8 @@ import type { Output } from './output.ts';
 import { coefsOfSums } from './steps.ts';
 
 /**
- * What (Q) and (T_b) multiply each polynomial of `Output.hidden` by, for every lift of the next
- * level. Lives as long as the scope in which it is made.
+ * The factors by which (Q) and (T_b) multiply each polynomial of `Output.hidden`, for every lift of
+ * the next level. Valid until the enclosing scope ends.
  *
  * @param lift the seed of that level
  * @returns undefined if nothing is hidden
@@ -52,7 +52,7 @@ export function scalarsOnHidden(
   });
 }
 
-/** Residues as low + 2^22 high, so that products with other residues stay exact. */
+/** Splits residues into low + 2^22 high, so that products with other residues stay exact. */
 function partsOf(lab: Labrador, coefs: Coefs): readonly [low: Coefs, high: Coefs] {
   const parts = [lab.coefs(coefs.count), lab.coefs(coefs.count)] as const;
   writeParts(lab.i64(parts[0]), lab.i64(parts[1]), lab.i64(coefs), LOW_BITS);
@@ -60,9 +60,9 @@ function partsOf(lab: Labrador, coefs: Coefs): readonly [low: Coefs, high: Coefs
 }
 
 /**
- * What (Q) and (T_b) add to the lifts. The polynomials of `scalars` have at most 16 coefficients,
- * the parts of which are at most 2^22: as integers the sums are below count 2^26 q/2, and exact for
- * any count below 2^10.
+ * The contribution of (Q) and (T_b) to the lifts. The polynomials of `scalars` have at most 16
+ * coefficients, the parts of which are at most 2^22: as integers the sums are below count 2^26 q/2,
+ * and exact for any count below 2^10.
  */
 export function liftHidden(lab: Labrador, hidden: Coefs, scalars: readonly Coefs[]): Values {
   const { kernels } = lab;

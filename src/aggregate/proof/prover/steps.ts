@@ -67,7 +67,7 @@ export function sumLifts(
   rows = s.rows,
 ): void {
   for (const [k, { at }] of F.entries()) {
-    // Rows lie one behind the other, so together they are one long row.
+    // Rows are contiguous, so together they form one long row.
     lab.kernels.products(sums.at + SUM_BYTES * k, at, 1, 0, s.at, 1, 0, rows * s.blocks);
   }
 }

@@ -73,7 +73,7 @@ interface TailRows {
   readonly places: Placed[];
 }
 
-/** The rows of the tail, as far as the level before leaves them: e_a is still zero. */
+/** The rows of the tail as left by the previous level: e_a is still zero. */
 function openTail(lab: Labrador, params: TailLevel, before: Output): TailRows {
   const s = lab.vecs(params.r, params.n + params.kappa);
   const places = placesOfRows(params).map((placed) => ({
@@ -86,7 +86,7 @@ function openTail(lab: Labrador, params: TailLevel, before: Output): TailRows {
   return { s, places };
 }
 
-/** t' and g, absorbed with the seal of t. @returns them, and e of all rows */
+/** Computes t' and g, absorbed with the seal of t. @returns them, and e of all rows */
 function commitTail(
   context: Context,
   { n, r, kappa, cut, pairs }: TailLevel,
@@ -133,7 +133,7 @@ function appendExtensions(
   }
 }
 
-/** F of both lifts, the lifts, and what they multiply hidden messages by. */
+/** Computes F of both lifts, the lifts, and the scalars on hidden messages. */
 async function liftTail(
   context: Context,
   before: Output,
@@ -159,7 +159,7 @@ async function liftTail(
   return { F, lifts: coefsOf(lab, all), scalars };
 }
 
-/** phi of all rows, in the place of the first of F. */
+/** Computes phi of all rows, in the place of the first of F. */
 async function combineTail(
   context: Context,
   params: TailLevel,
@@ -186,7 +186,7 @@ async function combineTail(
   return phi;
 }
 
-/** h of the pairs that are sent, absorbed with the seal of h. */
+/** Computes h of the pairs that are sent, absorbed with the seal of h. */
 function sealGarbage(
   context: Context,
   { pairs }: TailLevel,
@@ -198,7 +198,7 @@ function sealGarbage(
   return { h, sealH };
 }
 
-/** z and e, the last message. */
+/** Computes z and e, the last message. */
 function amortiseTail(
   context: Context,
   { n, r, kappa, outSq }: TailLevel,
@@ -211,8 +211,8 @@ function amortiseTail(
   const message = amortised(lab, c, s);
   const z = numbersOf(lab, slice(message, 0, n));
   const e = numbersOf(lab, slice(message, n, kappa));
-  // Exact if every value has a code: the codes bound them by 2^20. A value without one is refused
-  // by `encodeTail`.
+  // Exact if every value has a code: the codes bound them by 2^20. `encodeTail` rejects a value
+  // without one.
   const normSq = [z, e].reduce((sum, part) => part.reduce((all, x) => all + x * x, sum), 0);
   if (normSq > outSq) context.fail('norm');
   return { z, e };
@@ -225,7 +225,7 @@ function numbersOf(lab: Labrador, coefs: Coefs): Float64Array {
   return numbers;
 }
 
-/** Whether two forms have the same square mod q. */
+/** Returns whether two forms have the same square mod q. */
 function squaresAreEqual(lab: Labrador, x: number, y: number): boolean {
   return lab.scope(() => {
     const [a, b] = [lab.forms(1).at, lab.forms(1).at];

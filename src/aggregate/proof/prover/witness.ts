@@ -10,7 +10,7 @@ import { type Labrador, SMALL_BYTES, type Smalls } from '../../wasm.ts';
 import { BETA_SQ, NORM_DIGIT_BITS, NORM_DIGITS } from '../constants.ts';
 import { degreeOf } from '../shapes.ts';
 
-/** One signature of a section, which has been verified before. */
+/** One signature of a section. It must have been verified. */
 export interface SectionItem {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
@@ -27,7 +27,7 @@ export interface Decoded {
   readonly s2: Int16Array;
 }
 
-/** @throws CodedError `INTERNAL` if the item has not been verified before */
+/** @throws CodedError `INTERNAL` if the item has not been verified */
 export function decodeItem(set: ParameterSet, profile: Profile, item: SectionItem): Decoded {
   const signature = decodeSignature(item.signature);
   const h = decodePublicKey(set, item.publicKey);

@@ -14,12 +14,12 @@ import { bytesOfB32, liftsOf } from '../lifts.ts';
 import { PROJECTION_LENGTH } from '../projection.ts';
 import { QUARTER, quarterBytes } from '../quarters.ts';
 
-/** Thrown by the reader; `parse.ts` catches it, so it is never seen outside. */
+/** Thrown by the reader and caught by `parse.ts`. */
 export class Refused extends Error {}
 
 /**
- * Reads fields one after the other (docs/protocol.md, 11). What is allocated depends on the row of
- * the table alone.
+ * Reads fields sequentially (docs/protocol.md, 11). Allocations depend only on the row of the
+ * table.
  */
 export class FieldReader {
   readonly #bytes: Uint8Array;
@@ -49,7 +49,7 @@ export class FieldReader {
     return Int32Array.from({ length: count }, (_, i) => view.getInt32(4 * i, true));
   }
 
-  /** Polynomials whose low bits were cut off. */
+  /** Polynomials whose low bits are cut off. */
   cutValues(polynomials: number, cut: number): Uint8Array {
     return this.packed(DEGREE * polynomials, Q_BITS - cut, Math.floor((Q_NUMBER - 1) / 2 ** cut));
   }
@@ -59,18 +59,18 @@ export class FieldReader {
     return this.cutValues(polynomials, 0);
   }
 
-  /** The lifts of a level without the coefficients that are known. */
+  /** The lifts of a level without the known coefficients. */
   lifts(number: number): Uint8Array {
     const { count, sent, bytes } = liftsOf(number);
     return this.packed(count * sent.length, Q_BITS, Q_NUMBER - 1, bytes);
   }
 
-  /** What stands for a hidden message: quarters of k rows. */
+  /** The representation of a hidden message: quarters of k rows. */
   quarters(k: number): Uint8Array {
     return this.packed(QUARTER.length * k, Q_BITS, Q_NUMBER - 1, quarterBytes(k));
   }
 
-  /** What stands for the lifts of a level that hides them; at level 0, coefficients 32 follow. */
+  /** The representation of hidden lifts of a level; at level 0, coefficients 32 follow. */
   hiddenLifts(number: number, k: number): Uint8Array {
     const from = this.at;
     this.quarters(k);
@@ -98,7 +98,7 @@ export class FieldReader {
     return y;
   }
 
-  /** g, pair by pair. Above (q-1)/2 in magnitude, a residue would have two codes. */
+  /** g, pair by pair. A residue above (q-1)/2 in magnitude is rejected: it would have two codes. */
   garbage(runs: readonly CodedRun[]): Float64Array {
     const g = this.gaussian(runs);
     for (const x of g) if (Math.abs(x) > (Q_NUMBER - 1) / 2) throw new Refused();
@@ -134,14 +134,14 @@ export class FieldReader {
 /** Bits that are read at once. */
 const CHUNK = 24;
 
-/** A chunk from a position on, least significant bit first. Beyond the end there are zeros. */
+/** A chunk starting at a position, least significant bit first. Bits beyond the end are zero. */
 function chunkAt(bytes: Uint8Array, position: number): number {
   const at = position >> 3;
   const word = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
   return (word >>> (position & 7)) & (2 ** CHUNK - 1);
 }
 
-/** `width` bits from a position on, at most two chunks. */
+/** `width` bits starting at a position, at most two chunks. */
 function bitsAt(bytes: Uint8Array, position: number, width: number): number {
   const low = chunkAt(bytes, position) & mask(Math.min(width, CHUNK));
   const high = chunkAt(bytes, position + CHUNK) & mask(Math.max(width - CHUNK, 0));

@@ -1,7 +1,7 @@
 /**
  * Level 0 for the verifier (docs/protocol.md, 7): the constraints of the relation, combined into
- * one and folded over the rows, in one pass over the places of some columns. S and Y have their
- * places at the same columns.
+ * one and folded over the rows, in one pass over the places of some columns. Places of S and Y have
+ * the same columns.
  */
 import { decodePublicKey, hashToPoint } from '../../../falcon/points.ts';
 import { FORM_BYTES, type Forms, type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
@@ -21,7 +21,7 @@ import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import { reducePadding } from './reduceLifts.ts';
 import type { FirstSeeds } from './replay.ts';
 
-/** An item as the verifier knows it. */
+/** An item as known to the verifier. */
 export interface StatedItem {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
@@ -47,11 +47,11 @@ export interface FoldedItems {
 
 const LIFTS = liftsOf(0).count;
 
-/** Columns in work at the same time, a multiple of 32. */
+/** Columns processed at the same time, a multiple of 32. */
 const RUN = 64;
 
 /**
- * Folds the columns; yields how much is done.
+ * Folds the columns; yields the progress.
  *
  * @returns undefined if a key is not a key of this set
  */
@@ -85,7 +85,7 @@ export function* foldItems(
   });
 }
 
-/** alpha_i, each made when it is first needed. Lives as long as the scope in which it is made. */
+/** alpha_i, each made at its first use. Valid until the enclosing scope ends. */
 class Alphas {
   readonly #lab: Labrador;
   readonly #seed: Seed;
@@ -125,7 +125,7 @@ class Alphas {
   }
 }
 
-/** The places of S and Y. Lives as long as the scope in which it is made. */
+/** The places of S and Y. Valid until the enclosing scope ends. */
 class FirstPlaces {
   /** the sum of alpha_i */
   readonly alphas = new Int32Array(64);
@@ -171,8 +171,8 @@ class FirstPlaces {
   }
 
   /**
-   * Folds places `first` to `first + used - 1` of a row of S, the first of which is in column 0,
-   * and the row of Y beside it.
+   * Folds places `first` to `first + used - 1` of a row of S, starting at column 0, and the
+   * corresponding row of Y.
    *
    * @returns false for a bad key
    */
@@ -207,7 +207,7 @@ class FirstPlaces {
     });
   }
 
-  /** Gives the module all that stays the same over a row. */
+  /** Passes the values that are constant within a row to the module. */
   #startLifts({ jl }: OpenSeeds, vectors: readonly number[]): void {
     const { kernels } = this.#lab;
     const { shape } = this.#fold;
@@ -220,8 +220,8 @@ class FirstPlaces {
   }
 
   /**
-   * Readies the links and functionals of an item. It counts for the sums where its first place is,
-   * and so once.
+   * Prepares the links and functionals of an item. The item enters the sums only at its first
+   * place, and hence once.
    */
   #prepareItem(item: number, isFirst: boolean, beta: Forms): boolean {
     if (item === this.#item) return true;

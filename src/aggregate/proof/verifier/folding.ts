@@ -1,8 +1,8 @@
 /**
- * phi_z = sum over rows of c_a phi_a (docs/protocol.md, 6.3 and 10.1), added up while the phi of
- * the rows are made; they are never stored.
+ * phi_z = sum over rows of c_a phi_a (docs/protocol.md, 6.3 and 10.1), accumulated while the phi of
+ * the rows are computed; they are never stored.
  *
- * A form stands for an integer polynomial below CRT_PRODUCT / 2 = 2^80.8. With all c_a the sum is
+ * A form represents an integer polynomial below CRT_PRODUCT / 2 = 2^80.8. With all c_a the sum is
  * below 2^78.1 at every row of the table, although folded keys are not reduced mod q: `checkFolds`
  * of scripts/parameters/check.ts.
  */
@@ -21,7 +21,7 @@ import { type Blocks, vecOfBlocks } from '../ring.ts';
 import type { Run } from '../shapes.ts';
 import type { FoldingChallenges } from './openSeeds.ts';
 
-/** One column of a vector gains a form. */
+/** Adds a form to one column of a vector. */
 export function addToColumn(
   lab: Labrador,
   scratch: number,
@@ -66,11 +66,11 @@ export function multiplesOf(lab: Labrador, form: number, count: number, bits: nu
   return out;
 }
 
-/** The polynomial that has this number as each of its coefficients. */
+/** The polynomial whose coefficients all equal this number. */
 export const allCoefficients = (value: bigint): BigInt64Array =>
   new BigInt64Array(DEGREE).fill(value);
 
-/** The sum. Lives as long as the scope in which it is made. */
+/** The sum. Valid until the enclosing scope ends. */
 export class Folding {
   readonly lab: Labrador;
   readonly c: Forms;
@@ -89,7 +89,7 @@ export class Folding {
     this.#scratch = lab.forms(2);
   }
 
-  /** A column gains c_row form. */
+  /** Adds c_row form to a column. */
   add(row: number, column: number, form: number): void {
     const product = formAt(this.#scratch, 1);
     this.lab.kernels.mulForm(product, form, formAt(this.c, row));
@@ -97,8 +97,8 @@ export class Folding {
   }
 
   /**
-   * Columns from `from` (a multiple of 32) on gain vectors, each times its coefficient; both are
-   * given by their addresses.
+   * Adds vectors, each times its coefficient, to columns `from` (a multiple of 32) onwards; both
+   * are given by their addresses.
    */
   addVectors(
     vectors: readonly number[],
@@ -118,7 +118,7 @@ export class Folding {
     });
   }
 
-  /** Columns gain those of another sum. */
+  /** Adds the columns of another sum. */
   addBlocks(blocks: Blocks): void {
     const { lab } = this;
     lab.scope(() => {
@@ -137,7 +137,7 @@ export class Folding {
   }
 
   /**
-   * Adds the projection's part of the lifts (8.4) at some columns of a row. omega has been
+   * Adds the projection's part of the lifts (8.4) at some columns of a row. omega must have been
    * prepared.
    *
    * @param staging two rows as long as the sum, which are overwritten
@@ -146,7 +146,7 @@ export class Folding {
   addProjection(staging: Vecs, jl: Seed, { row, from, to }: Run, first: number): void {
     const { lab } = this;
     lab.scope(() => {
-      // whole blocks are added up: the first and the last one have other columns, too
+      // Whole blocks are added; the first and the last one also contain other columns.
       const start = from - (from % BLOCK_COLUMNS);
       clearRest(lab, staging, from);
       clearRest(lab, staging, to);

@@ -1,7 +1,7 @@
 /**
- * The verifier's work in parts (docs/protocol.md, 7, 8 and 10): all that needs nothing but seeds
- * and statements, by columns. Parts know nothing of each other; any thread can do them in any
- * order, with the same result. The rest of the work needs claims, and adds up.
+ * The verifier's work in parts (docs/protocol.md, 7, 8 and 10): everything that depends only on
+ * seeds and statements, by columns. Parts are independent; any thread can process them in any
+ * order, with the same result. The remaining work depends on claims, and joins the results.
  */
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters, Shape } from '../../parameters/rows.ts';
@@ -25,12 +25,12 @@ export type FoldJob =
   | ({ readonly kind: 'keys' } & KeysFold<FoldedUse>);
 
 /**
- * Columns of phi_z or of all folded keys; for items, with the sums that belong to them. Undefined
- * if the statements are not acceptable.
+ * Columns of phi_z or of all folded keys; for items, with their sums. Undefined if the statements
+ * are not acceptable.
  */
 export type FoldResult = FoldedItems | Blocks | readonly Blocks[] | undefined;
 
-/** Does a part; yields how much of it is done. */
+/** Processes a part; yields its progress. */
 export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldResult> {
   const mark = lab.kernels.mark();
   try {
@@ -41,7 +41,7 @@ export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldRes
   }
 }
 
-/** Does a part on an instance that is ready. */
+/** Processes a part on an idle instance. */
 export function* foldOnIdle(job: FoldJob): Generator<number, FoldResult> {
   const module = bestModule();
   const lab = takeInstance(module, 'rest');
@@ -50,7 +50,7 @@ export function* foldOnIdle(job: FoldJob): Generator<number, FoldResult> {
     keepInstance(module, 'rest', lab);
     return result;
   } catch (error) {
-    // No bytes make the verifier throw. The instance is not used again.
+    // The verifier must not throw for any bytes. The instance is not reused.
     if (error instanceof WebAssembly.RuntimeError) return undefined;
     throw error;
   }
@@ -67,11 +67,11 @@ export interface Folded {
 /** Parts of about equal cost, and how to join their results. */
 export interface FoldPlan {
   readonly jobs: readonly FoldJob[];
-  /** @returns undefined if one of the results is */
+  /** @returns undefined if any result is undefined */
   assemble(results: readonly FoldResult[]): Folded | undefined;
 }
 
-/** All that a section's folds depend on. */
+/** The inputs of a section's folds. */
 export interface FoldInput {
   readonly set: ParameterSet;
   readonly profile: Profile;
@@ -80,10 +80,10 @@ export interface FoldInput {
   readonly items: readonly StatedItem[];
 }
 
-/** Divides the columns 0 to n - 1, each of which costs so much. */
+/** Divides the columns 0 to n - 1, given the cost of a column. */
 type Cut = (n: number, costOfColumn: number) => Columns[];
 
-/** @param parts about how many there should be; with 1, no fold is divided */
+/** @param parts approximate number of parts; with 1, no fold is divided */
 export function planFolds(input: FoldInput, parts: number): FoldPlan {
   const { parameters, seeds } = input;
   const { levels, tail } = parameters;
@@ -121,7 +121,7 @@ const seedsOf = ({ ordinary, tail }: SectionSeeds, number: number): LevelSeeds =
 
 /** Microseconds on one machine; only the ratios matter. */
 const COST = { place: 16, item: 90, key: 0.7, use: 0.4, row: 6 } as const;
-/** A part of this cost is small enough anywhere. */
+/** Minimum target cost of a part. */
 const SMALL_COST = 5000;
 
 function costOf({ parameters, items }: FoldInput, uses: readonly FoldedUse[]): number {
@@ -148,8 +148,8 @@ function itemJobs({ set, profile, parameters, seeds, items }: FoldInput, cut: Cu
 }
 
 /**
- * The inner commitments of a level, then its outer ones, then its hidden messages, as the next
- * level folds their keys.
+ * The uses of the keys of a level, as the next level folds them: the inner commitments, the outer
+ * ones, then the hidden messages.
  */
 function usesOf(level: OrdinaryLevel, number: number, seeds: LevelSeeds): FoldedUse[] {
   const { n, kappa, kappa1 } = level;
@@ -166,7 +166,7 @@ function usesOf(level: OrdinaryLevel, number: number, seeds: LevelSeeds): Folded
   ];
 }
 
-/** What every block of columns of the matrix costs. */
+/** The cost of every block of columns of the matrix. */
 function costOfBlocks(uses: readonly FoldedUse[]): number[] {
   const end = Math.max(...uses.map(({ columns }) => columns));
   return Array.from({ length: Math.ceil(end / BLOCK_COLUMNS) }, (_, block) => {

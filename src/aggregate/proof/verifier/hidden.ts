@@ -1,7 +1,7 @@
 /**
- * Hidden messages (docs/protocol.md, 6.4 and 8.5): what the level behind a hidden one proves over
- * S_q, the field of q^2 elements, of x, the digits of the messages. Their scalars, their right
- * sides, and the key matrix folded by them.
+ * Hidden messages (docs/protocol.md, 6.4 and 8.5): the proof, in the level after a hidden one,
+ * about x, the digits of the messages, over S_q, the field of q^2 elements. Provides their scalars,
+ * their right sides, and the key matrix folded by them.
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, type Forms, type Labrador } from '../../wasm.ts';
@@ -18,7 +18,7 @@ import { SHORT } from '../transcript.ts';
 import type { Claim } from './reduceConstraints.ts';
 import type { LevelSeeds } from './replay.ts';
 
-/** The first word of the scalars of (Q), of which a row has as many as it has numbers in p. */
+/** The first word of the scalars of (Q); a row has as many as it has numbers in p. */
 const QUARTERS_AT = 2 * PROJECTION_LENGTH;
 
 /** p of every message, and coefficients 32 of the lifts, which are empty above level 0. */
@@ -33,10 +33,11 @@ export function hiddenFields(
 }
 
 /**
- * The words of stream 4 of one lift: where the scalars of (T_b) begin, behind those of (P), (P_x)
- * and (Q), and where they end.
+ * The words of stream 4 of one lift: the start of the scalars of (T_b), after those of (P), (P_x)
+ * and (Q), and their end.
  *
- * @param before the level before, number `number`: an open one leaves the scalars of (P) alone
+ * @param before the previous level, number `number`; after an open one there are only the scalars
+ *   of (P)
  */
 export function scalarsBehind(
   { w, k, messages }: OrdinaryLevel,
@@ -47,7 +48,7 @@ export function scalarsBehind(
   return { lifts, end: lifts + 2 * liftsOf(number).count };
 }
 
-/** The scalars of every lift of the level behind `before`, which is number `number`. */
+/** The scalars of every lift of the level after `before`, which is number `number`. */
 export const scalarsOf = (
   lab: Labrador,
   lift: Seed,
@@ -56,8 +57,8 @@ export const scalarsOf = (
 ): Values[] => sampleOmegas(lab, lift, scalarsBehind(before, number).end);
 
 /**
- * Readies the kernels that collapse the projection for the places of x, with the scalars of (P) and
- * (P_x) together.
+ * Prepares the kernels that collapse the projection for the places of x, with the scalars of (P)
+ * and (P_x) together.
  */
 export function prepareOmegaOnX(lab: Labrador, lift: Seed): void {
   const sums = sampleOmegas(lab, lift, 2 * PROJECTION_LENGTH).map((words) =>
@@ -70,8 +71,8 @@ export function prepareOmegaOnX(lab: Labrador, lift: Seed): void {
 }
 
 /**
- * The right sides of (P_x), (Q) and (T_b), in the order of their scalars, two numbers each. Behind
- * an open level there are none.
+ * The right sides of (P_x), (Q) and (T_b), in the order of their scalars, two numbers each. Empty
+ * after an open level.
  */
 export function hiddenRights(
   lab: Labrador,
@@ -102,21 +103,21 @@ function residues(lab: Labrador, bytes: Uint8Array, count: number): Float64Array
   });
 }
 
-/** What folds the rows of the key matrix that a message of the level before meets in (Q). */
+/** The factors for the rows of the key matrix that a message of the previous level uses in (Q). */
 export interface QuarterScalars {
   /** the seed `lift` */
   readonly lift: Uint8Array;
-  /** the first row of this message, and all of its level's */
+  /** the first row of this message, and the number of rows of its level */
   readonly from: number;
   readonly all: number;
 }
 
-/** A use of the key matrix, by challenges or by what (Q) puts on its rows. */
+/** A use of the key matrix, folded by challenges or by the factors of (Q). */
 export interface FoldedUse extends KeyUse {
   readonly quarters?: QuarterScalars;
 }
 
-/** The key matrix as the quarters of the messages of level `number` use it. */
+/** The uses of the key matrix by the quarters of the messages of level `number`. */
 export function quarterUses(
   { k, messages }: OrdinaryLevel,
   number: number,
@@ -135,8 +136,8 @@ export function quarterUses(
 }
 
 /**
- * The polynomials that rows of the key matrix are folded by, for every use: short challenges, or
- * what (Q) puts on the rows. That is made once for all messages of a level.
+ * The polynomials that fold the rows of the key matrix, for every use: short challenges, or the
+ * factors of (Q), which are computed once for all messages of a level.
  */
 export function rowCoefficients(lab: Labrador, uses: readonly FoldedUse[]): (readonly Forms[])[] {
   const ofLevels = new Map<number, readonly Forms[]>();
@@ -150,8 +151,8 @@ export function rowCoefficients(lab: Labrador, uses: readonly FoldedUse[]): (rea
 }
 
 /**
- * sum_k beta_k sum_j omega^(k)_(row, j) X^-4j, for all rows of a level. These are residues; their
- * low and high parts come apart, so that the products stay exact.
+ * sum_k beta_k sum_j omega^(k)_(row, j) X^-4j, for all rows of a level. These are residues,
+ * returned as separate low and high parts so that the products stay exact.
  */
 function quarterCoefficients(
   lab: Labrador,

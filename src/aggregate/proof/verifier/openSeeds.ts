@@ -1,14 +1,11 @@
-/**
- * The seeds of a level in the module's memory, and the challenges that its rows and lifts are
- * folded by.
- */
+/** The seeds of a level in the module's memory, and the challenges that fold its rows and lifts. */
 import type { Forms, Labrador } from '../../wasm.ts';
 import { fillRowChallenges, Seed, shortForms } from '../challenges.ts';
 import { liftsOf } from '../lifts.ts';
 import { SHORT } from '../transcript.ts';
 import type { LevelSeeds } from './replay.ts';
 
-/** The challenges that a level is folded by, in NTT form. */
+/** The challenges that fold a level, in NTT form. */
 export interface FoldingChallenges {
   /** c_a of every row */
   readonly c: Forms;
@@ -22,7 +19,9 @@ export interface OpenSeeds extends FoldingChallenges {
   readonly combine: Seed;
 }
 
-/** Opens the seeds of level `number`, which has `rows` rows. They live as long as the scope. */
+/**
+ * Opens the seeds of level `number`, which has `rows` rows. They are valid until the scope ends.
+ */
 export function openSeeds(
   lab: Labrador,
   seeds: LevelSeeds,

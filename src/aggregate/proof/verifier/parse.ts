@@ -1,5 +1,5 @@
 /**
- * Reads the fields of a section (docs/protocol.md, 11), and refuses everything that
+ * Reads the fields of a section (docs/protocol.md, 11), and rejects everything that
  * `../prover/encode.ts` does not write. All counts come from the table.
  */
 import type { OrdinaryLevel, Parameters, TailLevel } from '../../parameters/rows.ts';
@@ -33,8 +33,8 @@ export interface ParsedSection {
 /**
  * Reads one section.
  *
- * @param at where it begins; other bytes may follow it
- * @returns undefined unless the bytes from `at` on begin with the one encoding of some fields
+ * @param at offset of the section; other bytes may follow it
+ * @returns undefined unless the bytes from `at` onwards begin with the canonical encoding of fields
  */
 export function parseSection(
   parameters: Parameters,
@@ -75,7 +75,7 @@ function parseOrdinary(
   return { retry, first, counter, y, ...ofX, w, b, second };
 }
 
-/** The projection of x alone, if the level before hides its messages. */
+/** The projection of x alone, if the previous level hides its messages. */
 const projectionOfX = (
   reader: FieldReader,
   before: OrdinaryLevel | undefined,

@@ -1,6 +1,6 @@
 /**
  * The constraints E1 to E6 that a level leaves to the next one (docs/protocol.md, 10.1), folded
- * over the rows of the next level at once. The prover's twin is `../prover/constraintsBehind.ts`.
+ * directly over the rows of the next level. The prover's counterpart is `../prover/carry.ts`.
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
@@ -25,7 +25,7 @@ import {
 import { reduceHidden } from './reduceHidden.ts';
 
 /**
- * Adds the claim of the level before to phi_z, and its right side to the form at `b`.
+ * Adds the claim of the previous level to phi_z, and its right side to the form at `b`.
  *
  * @param omegas the scalars of the lifts of this level
  * @returns a_ab of this level
@@ -76,7 +76,7 @@ export function reduceCarry(
 
 /**
  * Folds the parts: equal rows of z_0, z_1, ... have the form of z, times -2^(b i); rows of v have
- * their own.
+ * separate forms.
  *
  * @param z the summands of the form on z
  * @param v the summands of the form on v

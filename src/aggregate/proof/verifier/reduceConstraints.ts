@@ -10,7 +10,7 @@ import { type Blocks, coefsOf, type Values, vecOfBlocks } from '../ring.ts';
 import { outersOf, type Pieces } from '../shapes.ts';
 import { addProduct, addToColumn, allCoefficients, multiplesOf } from './folding.ts';
 
-/** a_ab, which is the same for some pairs. */
+/** A value a_ab that several pairs share. */
 export interface QuadraticTerm {
   readonly pairs: readonly number[];
   readonly factor: BigInt64Array;
@@ -19,7 +19,7 @@ export interface QuadraticTerm {
 /** An element of S_q, mod q or not. */
 export type Pair = readonly [real: bigint, imaginary: bigint];
 
-/** What a hidden level leaves to the next one, beside what every level does. */
+/** The additional claim that a hidden level leaves to the next one. */
 export interface HiddenClaim {
   /** NTT forms of beta_k, as bytes */
   readonly beta: Uint8Array;
@@ -43,7 +43,7 @@ export interface Claim {
   readonly phiE?: Values;
   readonly quadratic: readonly QuadraticTerm[];
   readonly b: BigInt64Array;
-  /** u' as it was sent: u'_A, u'_B, u'_2 or u'_1, u'_2; none if they are hidden */
+  /** u' as sent: u'_A, u'_B, u'_2 or u'_1, u'_2; empty if they are hidden */
   readonly outer: readonly Uint8Array[];
   readonly hidden?: HiddenClaim;
 }
@@ -60,7 +60,7 @@ export class PartForms {
     this.#scratch = lab.room(FORM_BYTES);
   }
 
-  /** A place gains a form. */
+  /** Adds a form to a place. */
   add(place: number, form: number): void {
     const { vecs } = this;
     const row = Math.floor(place / vecs.columns);
@@ -68,7 +68,7 @@ export class PartForms {
     addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
   }
 
-  /** Sets the places from the first one on to polynomials mod q. */
+  /** Sets the places from the first one onwards to polynomials mod q. */
   putValues(values: Values): void {
     const lab = this.#lab;
     lab.scope(() => {
@@ -79,7 +79,7 @@ export class PartForms {
     });
   }
 
-  /** Sets the places from `place` on to polynomials in NTT form. */
+  /** Sets the places from `place` onwards to polynomials in NTT form. */
   putBlocks(place: number, blocks: Blocks): void {
     const lab = this.#lab;
     lab.scope(() => {
@@ -90,7 +90,7 @@ export class PartForms {
     });
   }
 
-  /** Sets the places from `place` on to multiples of a form. */
+  /** Sets the places from `place` onwards to multiples of a form. */
   putMultiples(place: number, form: number, by: Forms): void {
     this.#eachRun(place, by.count, (row, column, done, here) =>
       this.#lab.kernels.multiplesToVec(row, column, here, form, formAt(by, done)),
@@ -118,13 +118,13 @@ export interface FoldedKeys {
   readonly inner: Blocks;
   /** those of the outer commitments, in the order of their pieces of v */
   readonly outer: readonly Blocks[];
-  /** those that hidden messages are bound by, message by message */
+  /** those that bind hidden messages, message by message */
   readonly quarters: readonly Blocks[];
 }
 
 /** The challenges of E1 to E6, in NTT form. */
 export interface Challenges {
-  /** of every outer commitment, in order: E1 but for the last one, which is E2 */
+  /** one per outer commitment, in order: the last one is for E2, the others for E1 */
   readonly outer: readonly Forms[];
   readonly amortised: Forms;
   /** of E4 */
@@ -134,8 +134,8 @@ export interface Challenges {
 }
 
 /**
- * E1 and E2: folded keys on v_t, v_g and v_h, the bits that were cut off, and what stands for u,
- * if it was sent. `v` must be zero.
+ * E1 and E2: folded keys on v_t, v_g and v_h, the cut-off bits, and the value representing u, if it
+ * was sent. `v` must be zero.
  */
 export function reduceOuter(
   lab: Labrador,
@@ -173,8 +173,8 @@ export function reduceOuter(
 }
 
 /**
- * E3 on the digits of t: sum of c_a t_a. Sets `v` there. If inner commitments are cut: on the
- * digits of e, too, and what stands for the bits that were cut off.
+ * E3 on the digits of t: sum of c_a t_a. Sets `v` there. If inner commitments are cut, also on the
+ * digits of e, with the value representing the cut-off bits.
  */
 export function reduceInner(
   lab: Labrador,
@@ -205,7 +205,7 @@ export function reduceInner(
   });
 }
 
-/** The sum of forms, as a form. Lives as long as the scope in which it is made. */
+/** The sum of forms, as a form. Valid until the enclosing scope ends. */
 export function sumOf(lab: Labrador, forms: Forms): number {
   const sum = zeroForms(lab, 1).at;
   for (let i = 0; i < forms.count; i++) lab.kernels.addForm(sum, sum, formAt(forms, i));
@@ -241,7 +241,7 @@ export function reduceGarbage(
     for (let j = 0; j < fg; j++) {
       v.putMultiples(pieces.g + j * pairs, formAt(powersG, j), onG);
     }
-    // gamma a_ab 2^(bg j): a_ab 2^(bg j) is reduced before it is multiplied by gamma.
+    // gamma a_ab 2^(bg j): a_ab 2^(bg j) is reduced before the multiplication by gamma.
     const one = constantForm(lab, 1n);
     for (const { pairs: equal, factor } of quadratic) {
       const form = zeroForms(lab, 1).at;

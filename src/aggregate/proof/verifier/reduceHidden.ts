@@ -1,7 +1,7 @@
 /**
- * What the level behind a hidden one puts on x, the digits of the messages (docs/protocol.md, 8.5
- * and 10.1): the linear forms of (Q), (T_b), E1, E2 and E6, each times its short challenge. What
- * the projections put there is in the folds of the rows.
+ * The constraints of the level after a hidden one on x, the digits of the messages
+ * (docs/protocol.md, 8.5 and 10.1): the linear forms of (Q), (T_b), E1, E2 and E6, each times its
+ * short challenge. The contribution of the projections is in the folds of the rows.
  */
 import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
@@ -20,7 +20,7 @@ import {
 
 /**
  * The forms on x of (Q), (T_b), E1, E2 and E6, and the right sides of E1 and E2. Sets `v` and
- * `more` there, whose sum they are: (Q) in `v`, all else in `more`.
+ * `more`, whose sum they are: (Q) in `v`, the others in `more`.
  *
  * @param keys the key matrix, folded by `rowCoefficients`, for every message
  */
@@ -87,7 +87,7 @@ function reduceHiddenLifts(
 }
 
 /**
- * E1 or E2 on the digits of u', and the constant that stands for what was cut off. Sets `v` there.
+ * E1 or E2 on the digits of u', and the constant representing the cut-off bits. Sets `v` there.
  *
  * @param powers -2^(cut + w j) for every digit
  */
@@ -103,7 +103,7 @@ function reduceHiddenOuter(
   for (let j = 0; j < digits; j++) {
     v.putMultiples(from + j * polynomials, formAt(powers, j), challenges);
   }
-  // 2^(cut - 1), or 0 if nothing was cut off
+  // 2^(cut - 1), or 0 if nothing is cut off
   const half = (1n << BigInt(cut)) / 2n;
   lab.scope(() => addProduct(lab, b, sumOf(lab, challenges), allCoefficients(half)));
 }

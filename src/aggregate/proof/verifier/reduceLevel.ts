@@ -21,7 +21,7 @@ import type { Claim, FoldedKeys, Pair, QuadraticTerm } from './reduceConstraints
 import { liftedRights, reduceLifts, reducePadding } from './reduceLifts.ts';
 import type { LevelSeeds } from './replay.ts';
 
-/** phi_z, a_ab and b of a level. Lives as long as the scope in which it is made. */
+/** phi_z, a_ab and b of a level. Valid until the enclosing scope ends. */
 export interface Reduced {
   readonly folding: Folding;
   readonly quadratic: readonly QuadraticTerm[];
@@ -31,7 +31,7 @@ export interface Reduced {
   readonly known: readonly Pair[];
 }
 
-/** The fields of any level, the tail included, that its projection and lifts need. */
+/** The fields of any level, including the tail, that its projection and lifts need. */
 export type Projected = Pick<OrdinaryFields, 'b'> & {
   readonly y: Int32Array;
   readonly yOfX?: Int32Array;
@@ -43,13 +43,13 @@ export interface RowsFold {
   readonly shape: Shape;
   readonly columns: Columns;
   readonly seeds: LevelSeeds;
-  /** length of x, the digits of what the level before has hidden: the first places of v */
+  /** length of x, the hidden digits of the previous level: the first places of v */
   readonly lengthX: number;
 }
 
 /**
  * phi_z of the projection's part of the lifts (8.4), in these columns. The places of x have a
- * second projection by the same bits (8.5), so that there the scalars are added up.
+ * second projection by the same bits (8.5), so the scalars are added up there.
  */
 export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
   const { number, shape, columns, lengthX } = fold;
@@ -74,7 +74,7 @@ export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
   });
 }
 
-/** The claim of an ordinary level, from the claim of the level before. */
+/** The claim of an ordinary level, from the claim of the previous level. */
 export function reduceLevel(
   lab: Labrador,
   level: OrdinaryLevel,
@@ -109,7 +109,7 @@ function phiOfExtensions(lab: Labrador, level: OrdinaryLevel, open: OpenSeeds): 
 }
 
 /**
- * phi_e: on e_a there is nothing but the projection's part of the lifts (9.3). omega has been
+ * phi_e: only the projection's part of the lifts contributes to e_a (9.3). omega must have been
  * prepared.
  */
 export function foldExtensions(
@@ -130,7 +130,7 @@ export function foldExtensions(
 /**
  * The constraints that the claim leaves, the lifts and the padding, on rows of `shape`.
  *
- * @param isHidden whether the level hides its lifts: then they stay out of its right side
+ * @param isHidden true if the level hides its lifts, which are then not part of its right side
  */
 export function reduceRows(
   lab: Labrador,
@@ -158,9 +158,10 @@ export function reduceRows(
 }
 
 /**
- * The claim of a level: copies of all that the next level needs.
+ * The claim of a level: copies of everything that the next level needs.
  *
- * @param beta and what follows: of the lifts, which are in `b` unless the level hides them
+ * @param beta with the parameters after it: for the lifts, which are in `b` unless the level hides
+ *   them
  */
 export function claimOf(
   lab: Labrador,

@@ -61,8 +61,8 @@ export function reduceLevelZero(
 }
 
 /**
- * Coefficients 0 of the lifts, which the verifier knows, and if they are hidden 32, which were sent
- * (else what stands there is not read).
+ * Coefficients 0 of the lifts, which the verifier knows, and if the lifts are hidden coefficients
+ * 32, which were sent (otherwise these values are not read).
  */
 function knownOfLifts(
   lab: Labrador,
@@ -74,7 +74,7 @@ function knownOfLifts(
   return constants.map((constant, k) => [constant % Q, b32[k]!]);
 }
 
-/** p w_j + C_j. @returns undefined if one is out of range (7.3) */
+/** Computes p w_j + C_j. @returns undefined if one is out of range (7.3) */
 function functionalValues(w: Int32Array, folded: readonly FoldedItems[]): bigint[] | undefined {
   const values = Array.from({ length: FUNCTIONALS }, (_, j) => {
     const sum = folded.reduce((all, { sums }) => all + sums[j]!, 0);

@@ -1,6 +1,6 @@
 /**
- * The right sides of the lifts (docs/protocol.md, 7.6, 8.4, 10.1) and the padding (10.3), which
- * every level has.
+ * The right sides of the lifts (docs/protocol.md, 7.6, 8.4, 10.1) and the padding (10.3), common to
+ * all levels.
  */
 import type { Forms, Labrador } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
@@ -16,7 +16,7 @@ import type { Pair } from './reduceConstraints.ts';
 /** Weights and values are multiplied in halves of 22 bits. */
 const HALF_BITS = 22n;
 const HALF = 2 ** 22;
-/** Sums of so many products are exact in numbers. */
+/** Sums of this many products are exact in numbers. */
 const RUN = 128;
 
 /**
@@ -43,11 +43,11 @@ export function weighted(weights: Float64Array, values: Float64Array): bigint {
 }
 
 /**
- * The coefficients 0 and 32 that the equations over S_q give to each lift (8.4): sum of omega_j
- * (y_j + y*_j i) with i = X^32.
+ * The coefficients 0 and 32 of each lift that follow from the equations over S_q (8.4): sum of
+ * omega_j (y_j + y*_j i) with i = X^32.
  *
  * @param omegas those of every lift, two words for each equation
- * @param rights y_0, y*_0, y_1, ..., and the right sides of all other equations behind them
+ * @param rights y_0, y*_0, y_1, ..., followed by the right sides of all other equations
  */
 export function liftedRights(omegas: readonly Values[], rights: Float64Array): Pair[] {
   const straight = rights.map((value, i) => (i % 2 === 0 ? value : -value));
@@ -88,7 +88,7 @@ export function reduceLifts(
 }
 
 /**
- * The places of the runs gain their challenges. The first column of the folding is column
+ * Adds the challenges to the places of the runs. The first column of the folding is column
  * `skipped`.
  */
 export function reducePadding(

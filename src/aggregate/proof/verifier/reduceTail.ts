@@ -31,7 +31,7 @@ interface TailSums {
   readonly b: Poly;
 }
 
-/** Whether both seals come out as they were sent. The norm has been checked before. */
+/** Returns whether both seals match those sent. The norm must have been checked. */
 export function reduceTail(
   lab: Labrador,
   { levels, tail }: Parameters,
@@ -81,7 +81,7 @@ function sumsOf(
   const open = openSeeds(lab, seeds, number, tail.r);
   const { folding, quadratic, b } = reduceRows(lab, tail, claim, keys, rows, fields, open, false);
   const onE = foldExtensions(lab, tail, open);
-  // Reduced mod q before they are multiplied again.
+  // Reduced mod q before the next multiplication.
   for (const { sum } of [folding, onE]) lab.kernels.reduceColumns(sum.at, 0, sum.columns);
 
   const z = integersToVec(lab, fields.z);
@@ -166,7 +166,7 @@ function restOfValue(
   }
   let at = 0;
   const rows = Array.from({ length: r - 1 }, (_, a) => {
-    // h_00 is not among them.
+    // h_00 is not sent.
     const first = a === 0 ? 1 : a;
     const here = h.slice(at, at + r - first);
     at += r - first;
@@ -177,7 +177,7 @@ function restOfValue(
   return subtract(rest, multiply(firstSquare, both));
 }
 
-/** Polynomials whose coefficients have `width` bits, after `cut` low bits were cut off. */
+/** Polynomials with coefficients of `width` bits, whose `cut` low bits are cut off. */
 function unpack(lab: Labrador, bytes: Uint8Array, width: number, cut = 0): Poly[] {
   const count = bytes.length / (8 * width);
   return lab.scope(() => {

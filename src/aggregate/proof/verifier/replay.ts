@@ -1,5 +1,5 @@
 /**
- * Replays the transcript (docs/protocol.md, 4): absorbs what was sent, in its order, and draws the
+ * Replays the transcript (docs/protocol.md, 4): absorbs the sent values in order, and derives the
  * seeds of every level.
  */
 import type { Parameters } from '../../parameters/rows.ts';
@@ -14,7 +14,7 @@ import {
 } from '../transcript.ts';
 import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
 
-/** The seeds that every level has. */
+/** The seeds common to all levels. */
 export interface LevelSeeds {
   readonly jl: Uint8Array;
   readonly lift: Uint8Array;
@@ -28,9 +28,9 @@ export interface FirstSeeds extends LevelSeeds {
 }
 
 export interface TailSeeds extends LevelSeeds {
-  /** the state that the seal of t was made under */
+  /** the state in which the seal of t was made */
   readonly stateOfT: Uint8Array;
-  /** the state that the seal of h was made under */
+  /** the state in which the seal of h was made */
   readonly stateOfH: Uint8Array;
 }
 
@@ -41,7 +41,9 @@ export interface SectionSeeds {
   readonly tail: TailSeeds;
 }
 
-/** All seeds of a section of `count` items. @param tableHash that of the table if left out */
+/**
+ * Derives all seeds of a section of `count` items. @param tableHash defaults to that of the table
+ */
 export function replay(
   transcript: Transcript,
   parameters: Parameters,
@@ -84,7 +86,7 @@ function replayRest(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds 
   return { jl, lift, combine, amortise: transcript.seed(SEED.amortise) };
 }
 
-/** Every counter has a seed of its own: one seed gives one matrix. */
+/** Every counter has a different seed: one seed determines one matrix. */
 function replayCounter(transcript: Transcript, { counter }: { counter: number }): Uint8Array {
   transcript.absorb(ABSORB.counter, Uint8Array.of(counter));
   return transcript.seed(SEED.jl);

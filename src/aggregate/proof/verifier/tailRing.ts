@@ -83,8 +83,8 @@ function addProducts(sums: Float64Array, a: Float64Array, b: Float64Array): void
 }
 
 /**
- * The inverse. x(X) x(-X) is a polynomial in X^2, so its inverse in the ring of half the degree is
- * enough.
+ * The inverse. x(X) x(-X) is a polynomial in X^2, so an inverse in the ring of half the degree
+ * suffices.
  *
  * @returns undefined if x is not a unit
  */

@@ -1,6 +1,6 @@
 /**
- * The verifier of one section (docs/protocol.md, 13). It accepts or refuses. No bytes make it
- * throw, wait, or take more memory than the row of the table needs.
+ * The verifier of one section (docs/protocol.md, 13). It accepts or rejects. It does not throw or
+ * block for any input bytes, and its memory is bounded by the needs of the row of the table.
  */
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import { SALT_BYTES } from '../../../falcon/salts.ts';
@@ -19,37 +19,37 @@ import { reduceLevelZero } from './reduceLevelZero.ts';
 import { reduceTail } from './reduceTail.ts';
 import { replay, type SectionSeeds } from './replay.ts';
 
-/** The bytes of a section, and all that the verifier is told about it. */
+/** The bytes of a section, and all other input of the verifier. */
 export interface SectionToVerify {
   readonly set: ParameterSet;
-  /** how salts and messages become points; default `round3` */
+  /** mapping from salt and message to a point; default `round3` */
   readonly profile?: Profile;
   /** all bytes of the container before its body */
   readonly header: Uint8Array;
   /** the statements of this set, in order */
   readonly statements: readonly Statement[];
-  /** 40 bytes for every statement */
+  /** 40 bytes per statement */
   readonly salts: Uint8Array;
   readonly bytes: Uint8Array;
-  /** where the section begins in the bytes */
+  /** offset of the section in the bytes */
   readonly at: number;
-  /** what `openSection` has made of them; if left out, it is called */
+  /** the result of `openSection`, which is called if this is omitted */
   readonly opened?: OpenSection;
-  /** for tests: a row that is judged by in place of that of the table, and the table's hash */
+  /** for tests: a row used instead of that of the table, and the table's hash */
   readonly table?: OtherTable;
 }
 
-/** A row of a table that is not the library's, and the hash of this table. */
+/** A row of a table other than the library's, and the hash of that table. */
 export interface OtherTable {
   readonly row: TableRow;
   readonly hash: Uint8Array;
 }
 
 /**
- * Whether the bytes from `at` on begin with a proof that every statement has a signature with its
- * salt.
+ * Verifies that the bytes from `at` onwards begin with a proof that every statement has a signature
+ * with its salt.
  *
- * @returns where the section ends; undefined if it is refused
+ * @returns the end of the section; undefined if it is rejected
  */
 export function verifySection(
   section: SectionToVerify,
@@ -64,9 +64,9 @@ export function verifySection(
 }
 
 /**
- * Does the same with the parts of the work done elsewhere.
+ * Like `verifySection`, with the parts of the work done elsewhere.
  *
- * @param parts about how many
+ * @param parts approximate number of parts
  * @param spread does them, in any order; resolves to the results in the order of the jobs
  */
 export async function verifySectionIn(
@@ -80,17 +80,16 @@ export async function verifySectionIn(
   return onInstance(bestModule(), (lab) => conclude(lab, begun, results));
 }
 
-/** A section whose form and norms are right. */
+/** A section whose format and norms are valid. */
 export interface OpenSection {
   readonly parameters: Parameters;
   readonly section: ParsedSection;
 }
 
 /**
- * The section of `count` items that begins at `at`, judged by its form and its norms alone, which
- * costs little.
+ * Checks only the format and the norms of the section of `count` items at `at`, which is cheap.
  *
- * @returns undefined if the section will be refused
+ * @returns undefined if the section is rejected
  */
 export function openSection(
   set: ParameterSet,
@@ -106,14 +105,14 @@ export function openSection(
   return { parameters, section };
 }
 
-/** A section with its seeds, and the plan of the folds that they ask for. */
+/** A section with its seeds, and the plan of its folds. */
 interface Begun extends OpenSection {
   readonly seeds: SectionSeeds;
   readonly transcript: Transcript;
   readonly plan: FoldPlan;
 }
 
-/** Does all that costs little. @returns undefined if the section is refused */
+/** Performs the cheap steps. @returns undefined if the section is rejected */
 function beginSection(
   { set, profile = 'round3', header, statements, salts, bytes, at, opened, table }: SectionToVerify,
   parts: number,
@@ -144,7 +143,7 @@ function runWhole(lab: Labrador, job: FoldJob): FoldResult {
 /**
  * Reduces level by level down to the tail.
  *
- * @returns where the section ends; undefined if it is refused
+ * @returns the end of the section; undefined if it is rejected
  */
 function conclude(
   lab: Labrador,
@@ -176,8 +175,8 @@ function conclude(
 }
 
 /**
- * The bounds on the projections of all levels, on those of x alone, and on the last message (11.1),
- * in numbers: the sum of the last message is below 2^53.
+ * Checks the bounds on the projections of all levels, on those of x alone, and on the last message
+ * (11.1), in numbers: the sum of the last message is below 2^53.
  */
 function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
   return (
