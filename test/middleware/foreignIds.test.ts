@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memoryStore } from '../../src/middleware/index.ts';
-import type { TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
 import { type Answer, startService, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
@@ -53,7 +53,11 @@ let absent: number;
 beforeAll(async () => {
   const store = memoryStore();
   http = await startService({
-    store: { ...store, tasks: recorded<TaskStore>('store', store.tasks) },
+    store: {
+      ...store,
+      tasks: recorded<TaskStore>('store', store.tasks),
+      apiKeys: recorded<ApiKeyStore>('store', store.apiKeys),
+    },
     workers: false,
   });
   const key = http.bob;

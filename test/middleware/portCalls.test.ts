@@ -58,8 +58,8 @@ it('of a service tells what a task needs of store and files', async () => {
 });
 
 it('has no effect on a store without private members either', async () => {
-  const store = timedPort(memoryStore(), 'store', () => {});
-  expect('findApiKey' in store).toBe(true);
-  const put = await store.tasks.put({ clientId: 1, state: 'created', threads: 1, ttlMs: 1000 });
+  const tasks = timedPort(memoryStore().tasks, 'store', () => {});
+  expect('claim' in tasks).toBe(true);
+  const put = await tasks.put({ clientId: 1, state: 'created', threads: 1, ttlMs: 1000 });
   expect(put.ok).toBe(true);
 });
