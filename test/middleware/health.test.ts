@@ -35,17 +35,19 @@ const ask = async (path = '/readyz', method = 'GET') => {
   return answer === null ? null : toAnswer(await answer);
 };
 
-/** A store whose ping does as it is told. */
-function pinged(ping: () => Promise<void>) {
+/** A store with this ping, and how often it was called. */
+function pinged(ping: () => Promise<void>, keepPingMs?: number) {
   const store = memoryStore();
   let pings = 0;
   const own = {
+    ...(keepPingMs !== undefined && { keepPingMs }),
     ping() {
       pings++;
       return ping();
     },
   };
-  return { store: Object.assign(Object.create(store), own) as typeof store, count: () => pings };
+  const tasks = Object.assign(Object.create(store.tasks) as typeof store.tasks, own);
+  return { store: { ...store, tasks }, count: () => pings };
 }
 
 describe('health', () => {
@@ -130,8 +132,7 @@ describe('health', () => {
     let fault: CodedError | null = null;
     const own = pinged(async () => {
       if (fault) throw fault;
-    });
-    Object.assign(own.store, { keepPingMs: 2500 });
+    }, 2500);
     make({ store: own.store });
     await service.start();
     const startMs = performance.now();

@@ -60,12 +60,12 @@ describe('the log', () => {
 
 it('a request that the store refuses is told, with its id', async () => {
   const store = memoryStore();
-  const broken = Object.assign(Object.create(store) as typeof store, {
+  const tasks = Object.assign(Object.create(store.tasks) as typeof store.tasks, {
     list: async () => {
       throw away;
     },
   });
-  const http = await startService({ store: broken, workers: false, logger });
+  const http = await startService({ store: { ...store, tasks }, workers: false, logger });
   try {
     const answer = await http.ask('GET', '/v1/svc/tasks');
     expectProblem(answer, 503, 'STORE_UNAVAILABLE');
