@@ -20,7 +20,7 @@ import { fileURLToPath } from 'node:url';
 import { deserialize, serialize } from 'node:v8';
 import { startBatch } from '../src/aggregate/batch.ts';
 import { aggregateSync } from '../src/aggregate/index.ts';
-import { estimateProofBytes } from '../src/aggregate/proof.ts';
+import { estimateProofBytes } from '../src/aggregate/proofFormat.ts';
 import { falcon512, falcon1024 } from '../src/falcon/index.ts';
 import { testRandom } from '../test/support/random.ts';
 import type { BenchOptions } from './main.ts';

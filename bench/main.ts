@@ -7,7 +7,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { readNumber } from '../src/cli/lib/settingText.ts';
-import { duration } from '../src/middleware/options/optionRows.ts';
+import { duration } from '../src/shared/optionRows.ts';
 
 export interface BenchOptions {
   /** Fewer rounds: for a quick look, not for reliable figures. */

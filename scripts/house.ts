@@ -66,12 +66,12 @@ const roomOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 /** Parts of one piece of work: the prover's and the verifier's folders have rules of their own. */
 const WHOLE = /^src\/(aggregate|shared|middleware\/page\/browser|middleware\/stores\/\w+)(?=\/)/;
 
-/** Entries of the package that gather several folders and that nothing imports. */
-const ENTRIES = ['src/falcon/verifyOnly.ts'];
+/** An entry that gathers folders and that nothing imports; types that everything imports. */
+const SINGLE = ['src/falcon/verifyOnly.ts', 'src/middleware/events.ts'];
 
-/** The folder of a file, at any depth; an entry is a place of its own. */
+/** The folder of a file, at any depth; the files in `SINGLE` count as folders. */
 const folderOf = (path: string): string =>
-  ENTRIES.includes(path) ? path : (WHOLE.exec(path)?.[0] ?? dirname(path));
+  SINGLE.includes(path) ? path : (WHOLE.exec(path)?.[0] ?? dirname(path));
 
 /** Pairs of folders that import each other, such as `src/a > src/b`. */
 export function twoWayPairs(imports: readonly [string, string][]): string[] {

@@ -1,6 +1,6 @@
 /**
- * Falconry: Falcon-512/1024 signatures and their aggregation. The service is a separate entry,
- * `falconry/middleware`, so that a browser bundle holds the library alone.
+ * Falconry: Falcon-512/1024 signatures and their aggregation. The service has a separate entry,
+ * `falconry/middleware`, so that browser bundles contain only the library.
  */
 export * from './aggregate/index.ts';
 export * from './falcon/index.ts';

@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { functionsOf, wideLines } from './support/measure.ts';
-import { ROOMS } from './support/rooms.ts';
+import { folderOf, ROOMS } from './support/rooms.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 
@@ -73,6 +73,21 @@ describe('imports', () => {
         .map((to) => `${path} imports ${to}`);
     });
     expect(wrong).toEqual([]);
+  });
+
+  test('no two folders of src import each other', () => {
+    const arrows = new Map<string, string>();
+    for (const { path, imports } of src) {
+      for (const to of imports.filter((each) => each.startsWith('src/'))) {
+        const [a, b] = [folderOf(path), folderOf(to)];
+        if (a !== b) arrows.set(`${a} → ${b}`, `${path} imports ${to}`);
+      }
+    }
+    expect(arrows.size).toBeGreaterThan(40);
+    const both = [...arrows].filter(([arrow]) =>
+      arrows.has(arrow.split(' → ').reverse().join(' → ')),
+    );
+    expect(both.map(([, example]) => example)).toEqual([]);
   });
 
   test('the table itself bites', () => {
@@ -274,7 +289,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',
   'test/client/plainServer.ts: startPlainServer': 'a server in closures over its tasks',
   'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
-  'test/middleware/postgres.long.test.ts: ': 'a suite over servers: its tests are short',
   'test/middleware/postgresFaults.long.test.ts: ': 'a suite over servers; and one story of crashes',
   'test/middleware/postgresSchema.long.test.ts: ': 'a suite over servers: its tests are short',
   'test/middleware/page/access.long.test.ts: ': 'one story: the whole way by keyboard',

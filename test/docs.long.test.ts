@@ -26,7 +26,7 @@ const named = (list: readonly Block[]) =>
 const RUN_ELSEWHERE: Readonly<Record<string, string>> = {
   'README.md': 'test/readme.test.ts',
   'docs/hosts.md': 'test/hosts',
-  'src/client/README.md': 'test/client/readme.test.ts',
+  'src/client/README.md': 'test/client/readme.long.test.ts',
 };
 /** How many blocks cannot run by themselves: one more needs a reason. */
 const FRAGMENTS = 9;

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { startBatch } from '../../src/aggregate/batch.ts';
 import { encodeBundle } from '../../src/aggregate/bundle.ts';
-import { estimateProofBytes } from '../../src/aggregate/proof.ts';
+import { estimateProofBytes } from '../../src/aggregate/proofFormat.ts';
 import type { TestSeed } from '../../src/falcon/types.ts';
 import {
   type AggregateItem,

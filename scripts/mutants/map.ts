@@ -40,7 +40,7 @@ const OTHERS: readonly RegExp[] = [
   /\.(md|gen\.ts)$/,
   /^src\/aggregate\/proof\/(prover\/|size|index)/,
   // The caller's arguments, which formats to make, threads, and memory.
-  /^src\/aggregate\/(arguments|options|format|pool|threads\/\w+|proof\/instances)\.ts$/,
+  /^src\/aggregate\/(arguments|options|chooseFormat|pool|threads\/\w+|proof\/instances)\.ts$/,
   /^assembly\/labrador\/(index|params)\.ts$/,
 ];
 
@@ -80,7 +80,7 @@ const RULES: readonly Rule[] = [
     tests: ['format', 'bundle', 'tamper'],
     only: ['verifyAggregate', 'verifyAggregateAsync', 'extractSignatures'],
   },
-  { files: within('judge'), tests: ['tamper', 'format', 'salts', 'profiles'] },
+  { files: within('openAggregate'), tests: ['tamper', 'format', 'salts', 'profiles'] },
   {
     files: within('salts'),
     tests: ['salts', 'container', 'format'],
@@ -89,12 +89,12 @@ const RULES: readonly Rule[] = [
   { files: within('statement'), tests: ['bundle', 'tamper'], calls: true },
   { files: within('batch'), tests: ['bundle', 'tamper', 'profiles'], only: ['invalidItems'] },
   {
-    files: within('threaded'),
+    files: within('onThreads'),
     tests: ['tamper', 'format', 'bundle', 'threads'],
     only: ['verifyWith', 'verifyProofWith', 'invalidItemsIn', 'chunksOf', 'checkChunks'],
   },
   {
-    files: within('proof'),
+    files: within('proofFormat'),
     tests: ['format', ...PROOFS, 'threads'],
     only: ['verifyProof', 'verifyProofIn', 'sectionsOf', 'positionsOf', 'isTooLongForProof'],
   },

@@ -14,6 +14,7 @@ import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import { checkCount, copyItems, copyStatements, readItems, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
+import type { AggregateFormatOption, FormatChoice } from './chooseFormat.ts';
 import {
   type AggregateFormat,
   FORMAT_VERSIONS,
@@ -25,8 +26,8 @@ import {
   setsOfKinds,
   TABLE_BYTES,
 } from './container.ts';
-import type { AggregateFormatOption, FormatChoice } from './format.ts';
-import { readClaim, verifiedSignatures } from './judge.ts';
+import { aggregateWith, verifyWith } from './onThreads.ts';
+import { readClaim, verifiedSignatures } from './openAggregate.ts';
 import {
   type AcceptOptions,
   type AggregateOptions,
@@ -44,10 +45,9 @@ import {
   type WorkOptions,
 } from './options.ts';
 import { CLAIMED_BITS, MAX_SECTION_ITEMS } from './proof/index.ts';
-import { verifyProof } from './proof.ts';
+import { verifyProof } from './proofFormat.ts';
 import type { SaltCoding } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
-import { aggregateWith, verifyWith } from './threaded.ts';
 import { openThreads } from './threads/threads.ts';
 import { useModule } from './wasm.ts';
 

@@ -5,8 +5,8 @@ import { checkProfile } from '../falcon/params.ts';
 import { checkHook, readList, readOptions } from '../shared/arguments.ts';
 import { hostParallelism } from '../shared/threads/host.ts';
 import { checkThreads } from '../shared/threads/options.ts';
+import type { AggregateFormatOption, FormatChoice } from './chooseFormat.ts';
 import { FORMATS } from './container.ts';
-import type { AggregateFormatOption, FormatChoice } from './format.ts';
 
 /** The progress of an aggregation; `done` counts items and reaches `total` in both phases. */
 export interface AggregateProgress {

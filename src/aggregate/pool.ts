@@ -2,6 +2,7 @@
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
+import { aggregateWith, invalidItemsIn, verifyWith } from './onThreads.ts';
 import {
   type AcceptOptions,
   type AggregatePoolOptions,
@@ -15,7 +16,6 @@ import {
 } from './options.ts';
 import { holdInstances, holdKeys } from './proof/index.ts';
 import type { Statement } from './statement.ts';
-import { aggregateWith, invalidItemsIn, verifyWith } from './threaded.ts';
 import { type AggregateThreads, openThreads } from './threads/threads.ts';
 
 export interface AggregatePool {

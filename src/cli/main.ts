@@ -86,9 +86,9 @@ async function loadAll(): Promise<Command[]> {
 }
 
 const COMMON_NOTE =
-  'Every command accepts --help, --json (reports and errors as one line of JSON) and --quiet. The ' +
-  'file name - is standard input or output. Settings come from options, FALCONRY_… environment ' +
-  'variables, or falconry.json. NO_COLOR is honoured.';
+  'Every command accepts --help, --json (reports and errors as one line of JSON) and --quiet. ' +
+  'The file name - is standard input or output. Settings come from options, FALCONRY_… ' +
+  'environment variables, or falconry.json. NO_COLOR is honoured.';
 
 async function overview(columns = 100): Promise<string> {
   const commands = (await loadAll()).map(({ name, summary }) => [name, summary] as const);

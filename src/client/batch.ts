@@ -1,10 +1,10 @@
-/** Converts the input of callers (bytes, hex or whole files) to the form of the wire. */
+/** Converts callers' input (bytes, hex or whole files) to the wire format. */
 import { copyBytes, isBytes } from '../shared/arguments.ts';
 import { encodeWireHex, requireWireHex } from '../wire/hex.ts';
 import { formatTaskFile, type Statement, type Triple } from '../wire/triple.ts';
 import type { Batch, StatementInput } from './types.ts';
 
-/** One statement as it goes over the wire. */
+/** Converts a statement to the wire format. */
 export function toWireStatement(statement: StatementInput): Pick<Triple, 'digest' | 'public_key'> {
   if ('publicKey' in statement) {
     return {
@@ -17,7 +17,7 @@ export function toWireStatement(statement: StatementInput): Pick<Triple, 'digest
 }
 
 /**
- * One statement as the library takes it.
+ * Converts a statement to the library's form.
  *
  * @throws RangeError if a field is not hex with `0x`
  */
@@ -29,7 +29,7 @@ export function toStatement(statement: StatementInput): Statement {
   };
 }
 
-/** The task file of a batch; a batch that is a task file already is sent as it is. */
+/** Returns the task file of a batch; a batch that is a task file already is returned unchanged. */
 export async function taskFile(batch: Batch): Promise<Uint8Array> {
   if (isBytes(batch)) return batch;
   if (batch instanceof Blob) return new Uint8Array(await batch.arrayBuffer());
@@ -38,13 +38,13 @@ export async function taskFile(batch: Batch): Promise<Uint8Array> {
   throw new TypeError('"items" must be an array, bytes, a string or a Blob');
 }
 
-/** A body, and the headers that name its encoding. */
+/** A body, and the headers that declare its encoding. */
 export interface Packed {
   readonly body: Uint8Array;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Compresses a body with gzip; returns it unchanged on hosts that cannot. */
+/** Compresses a body with gzip; returns it unchanged on hosts without compression. */
 export async function packed(body: Uint8Array): Promise<Packed> {
   if (typeof CompressionStream !== 'function') return { body, headers: {} };
   const plain = new Blob([body as Uint8Array<ArrayBuffer>]).stream();

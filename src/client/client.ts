@@ -1,4 +1,4 @@
-/** The client: one method per operation of the service, and two that combine several. */
+/** The client: one method per operation of the service, and combinations of several operations. */
 import { encodeWireHex } from '../wire/hex.ts';
 import { toTriple } from '../wire/triple.ts';
 import { type Packed, packed, taskFile, toWireStatement } from './batch.ts';
@@ -40,9 +40,9 @@ import { type TaskReader, type WaitOptions, waitForTask } from './waitFor.ts';
 
 /** Options of lists. */
 export interface ListOptions extends CallOptions {
-  /** Only tasks with this status text. */
+  /** Lists only tasks with this status text. */
   readonly status?: string | undefined;
-  /** The most tasks on a page, from 1 to 1000; the server's default is 100. */
+  /** Maximum number of tasks per page, 1 to 1000; the server's default is 100. */
   readonly limit?: number | undefined;
   /** Default: oldest first (`asc`). Other servers may not support `desc`. */
   readonly order?: 'asc' | 'desc' | undefined;
@@ -56,7 +56,7 @@ export interface PageOptions extends ListOptions {
 
 /** Options of methods that create a task. */
 export interface CreateOptions extends CallOptions {
-  /** Creations with the same key make one task. Default: a new key for every call. */
+  /** Creation requests with the same key create one task. Default: a new key for every call. */
   readonly idempotencyKey?: string | undefined;
 }
 
@@ -70,58 +70,58 @@ export interface SubmitOptions extends CreateOptions {
  * RangeError for wrong arguments.
  */
 export interface Client {
-  /** Address of the service, without a slash at its end. */
+  /** Address of the service, without a trailing slash. */
   readonly baseUrl: string;
 
   /** Signs a message (bytes, or hex with `0x`) with a key of the service, for testing. */
   sign(message: Uint8Array | string, options?: CallOptions): Promise<SignAnswer>;
 
-  /** Creates a task: returns its id, and a url for its file. */
+  /** Creates a task. Returns its id and the upload URL of its file. */
   createTask(options?: CreateOptions): Promise<UploadTicket>;
 
   /**
-   * Requests a new upload url for a task whose url has expired. Other servers may not support this.
+   * Requests a new upload URL for a task whose URL has expired. Other servers may not support this.
    */
   renewUpload(id: TaskIdInput, options?: CallOptions): Promise<UploadTicket>;
 
-  /** Sends the task file to the url of a ticket. May be repeated until the notification. */
+  /** Uploads the task file to the URL of a ticket. Repeatable until the notification. */
   upload(to: UploadTicket | string, items: Batch, options?: UploadOptions): Promise<void>;
 
-  /** Announces that the file is uploaded, so that work begins. May be repeated. */
+  /** Announces that the file is uploaded, which starts the work. Repeatable. */
   notify(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
 
-  /** Submits a batch with one request, without a file. */
+  /** Submits a batch in one request, without a file. */
   aggregate(items: readonly (Triple | Item)[], options?: CreateOptions): Promise<TaskRecord>;
 
   /** Creates a task, uploads its file, and notifies. */
   submit(items: Batch, options?: SubmitOptions): Promise<TaskRecord>;
 
-  /** The progress record of a task. */
+  /** Returns the progress record of a task. */
   task(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
 
-  /** All tasks, over all pages. Ends after the last page, and never requests a page twice. */
+  /** Iterates over all tasks on all pages. Never requests a page twice. */
   tasks(options?: ListOptions): AsyncGenerator<TaskListItem, void, undefined>;
 
-  /** One page of the list. */
+  /** Returns one page of the list. */
   page(options?: PageOptions): Promise<TaskPage>;
 
   /**
-   * Cancels a task and returns its record; a task that has ended is left as it is. (If it ends at
-   * the very moment of the request, the service removes it, and the result is null.)
+   * Cancels a task and returns its record. A task that has ended is not changed. (If it ends during
+   * the request, the service removes it, and the result is null.)
    */
   cancel(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord | null>;
 
-  /** Removes a task with its files; cancels it first if it is unfinished. */
+  /** Removes a task and its files, after cancelling it if it is unfinished. */
   remove(id: TaskIdInput, options?: CallOptions): Promise<void>;
 
   /**
-   * The progress record at every change, over one connection, until the task or the connection
-   * ends.
+   * Yields the progress record at every change, over one connection, until the task or the
+   * connection ends.
    */
   events(id: TaskIdInput, options?: CallOptions): AsyncGenerator<TaskRecord, void, undefined>;
 
   /**
-   * Waits for the end of the task: by events, or by polling if the server has none.
+   * Waits until the task ends: by server-sent events, or by polling if the server has none.
    *
    * @throws ClientError `TASK_FAILED` (with `invalid`), `TASK_CANCELLED`, `TASK_EXPIRED`, each with
    *   `record`
@@ -132,13 +132,13 @@ export interface Client {
   ): Promise<TaskRecord>;
 
   /**
-   * Fetches the result of a completed task. With statements, also verifies it.
+   * Fetches the result of a completed task, and verifies it if statements are given.
    *
-   * @throws ClientError `NO_RESULT` if there is none (yet), `BAD_RESULT` if it is not valid
+   * @throws ClientError `NO_RESULT` if there is no result (yet), `BAD_RESULT` if it is not valid
    */
   result(id: TaskIdInput, options?: ResultOptions): Promise<TaskResult>;
 
-  /** Asks the service to verify an aggregate for an ordered list; `result` verifies it here. */
+  /** Has the service verify an aggregate for an ordered list. To verify locally, use `result`. */
   verify(
     aggregate: Uint8Array | string | Pick<ResultFile, 'aggregate'>,
     statements: readonly StatementInput[],
@@ -161,7 +161,7 @@ const OPTIONS = [
 ];
 
 /**
- * Creates a client of one service. It holds no connection and need not be closed.
+ * Creates a client of a service. It keeps no connection and need not be closed.
  *
  * @throws TypeError, RangeError for unknown options and wrong values
  * @example
@@ -211,7 +211,7 @@ class HttpClient implements Client, TaskReader {
   async sign(message: Uint8Array | string, { signal }: CallOptions = {}): Promise<SignAnswer> {
     const digest = typeof message === 'string' ? message : encodeWireHex(message);
     const body = JSON.stringify({ digest });
-    // Nothing is stored, so a repeat only makes another signature.
+    // Nothing is stored, so a repeat only creates another signature.
     const call = { method: 'POST', to: { path: '/v1/falcon/sign' }, body, repeat: 'safe' } as const;
     return readSignAnswer(await this.http.json({ ...call, signal }));
   }
@@ -221,7 +221,7 @@ class HttpClient implements Client, TaskReader {
       method: 'POST',
       to: { path: `${this.#aggsign}/task` },
       headers: { 'idempotency-key': options.idempotencyKey ?? newIdempotencyKey() },
-      // If the server ignores keys, a repeat leaves at most a task without a file behind.
+      // If the server ignores keys, a repeat leaves behind at most a task without a file.
       repeat: 'safe',
       signal: options.signal,
     });
@@ -243,7 +243,7 @@ class HttpClient implements Client, TaskReader {
     await upload(this.http, this.#manners.uploadBy, url, file, options);
   }
 
-  /** The body as it is sent to this url. */
+  /** Encodes the body for this URL. */
   async #pack(url: string, body: Uint8Array): Promise<Packed> {
     const own = url.startsWith(`${this.http.base}/`);
     return own && this.#manners.compress === 'gzip' ? packed(body) : { body, headers: {} };
@@ -314,7 +314,7 @@ class HttpClient implements Client, TaskReader {
   async cancel(id: TaskIdInput, { signal }: CallOptions = {}): Promise<TaskRecord | null> {
     const own = taskId(id);
     for (let count = 0; ; count++) {
-      // DELETE removes a task that has ended, so it is sent only if there is something to cancel.
+      // DELETE removes a task that has ended, so it is sent only for an unfinished one.
       const record = await this.record(own, signal);
       const outcome = outcomeOf(record.status);
       if (outcome !== 'open' && outcome !== 'unknown') return record;
@@ -371,7 +371,7 @@ class HttpClient implements Client, TaskReader {
   async result(id: TaskIdInput, options: ResultOptions = {}): Promise<TaskResult> {
     const own = taskId(id);
     const record = await this.record(own, options.signal);
-    // By the contract the url is in the list; this service also has it in the record.
+    // The contract provides the URL in the list; this service also includes it in the record.
     const path =
       record.result_path ??
       (['completed', 'unknown'].includes(outcomeOf(record.status))
@@ -415,7 +415,7 @@ class HttpClient implements Client, TaskReader {
   }
 }
 
-/** One page of the list. */
+/** Fetches one page of the list. */
 async function listPage(
   http: Http,
   path: string,
@@ -433,7 +433,8 @@ async function listPage(
 }
 
 /**
- * All tasks, fetched page by page on demand. The list ends with an empty `next` or an empty page.
+ * Iterates over all tasks, fetching pages on demand. The list ends with an empty `next` or an empty
+ * page.
  *
  * @throws ClientError `REPEATED_CURSOR` if the server repeats a cursor or a whole page
  */

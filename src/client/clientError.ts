@@ -1,15 +1,15 @@
-/** The error of the client: everything that goes wrong between a call and its answer. */
+/** The client's error class, for every failure between a call and its answer. */
 import type { Fault, InvalidItem, Problem, TaskRecord } from './types.ts';
 
 /**
- * What kind of thing went wrong.
+ * The kind of failure.
  *
- * | kind | what happened |
+ * | kind | failure |
  * |---|---|
- * | `problem` | the server refused: `status` and, if given, `code`, `detail`, `errors` |
+ * | `problem` | rejected by the server: `status` and, if sent, `code`, `detail`, `errors` |
  * | `network` | no answer: code `NETWORK` or `TIMEOUT` |
- * | `malformed` | an answer outside the contract: `MALFORMED_ANSWER`, `REPEATED_CURSOR` |
- * | `aborted` | a signal aborted it: `ABORTED`, with the signal's reason as the `cause` |
+ * | `malformed` | an answer that violates the contract: `MALFORMED_ANSWER`, `REPEATED_CURSOR` |
+ * | `aborted` | aborted by a signal: `ABORTED`, with the signal's reason as the `cause` |
  * | `task` | the task ended without a result: `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` |
  * | `result` | the result is absent or not valid: `NO_RESULT`, `BAD_RESULT` |
  */
@@ -26,24 +26,24 @@ export interface ClientErrorDetails {
   readonly cause?: unknown;
 }
 
-/** Messages name method and path, but never a query, which may be a right, or the API key. */
+/** Messages contain method and path, but never the API key or the query, which may grant access. */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly kind: ClientErrorKind;
   /**
    * The code of the service (`UNAUTHENTICATED`, `TOO_MANY_ITEMS`, …), `HTTP_<status>` if the server
-   * gave none, or one of the codes of {@link ClientErrorKind}.
+   * sent none, or one of the codes of {@link ClientErrorKind}.
    */
   readonly code: string;
   /** The HTTP status, if there was an answer. */
   readonly status: number | undefined;
-  /** The explanation of the server, for people. */
+  /** The server's explanation, in words. */
   readonly detail: string;
-  /** The faulty parts of the request. */
+  /** Faulty parts of the request. */
   readonly errors: readonly Fault[];
-  /** The invalid items of the batch. */
+  /** Invalid items of the batch. */
   readonly invalid: readonly InvalidItem[];
-  /** The time that the server asks to wait. */
+  /** The wait that the server requests, in milliseconds. */
   readonly retryAfterMs: number | undefined;
   /** The whole problem document. */
   readonly problem: Problem | undefined;
@@ -68,14 +68,16 @@ export class ClientError extends Error {
   }
 }
 
-/** The text may come from a server and go to a terminal or a log: one line, of bounded length. */
+/**
+ * Server text may end up in a terminal or a log, so it is reduced to one line of bounded length.
+ */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 600);
 
-/** The error for an answer outside the contract. */
+/** Creates the error for an answer that violates the contract. */
 export const malformed = (message: string, cause?: unknown): ClientError =>
   new ClientError('malformed', { code: 'MALFORMED_ANSWER', message, cause });
 
-/** Whether a value is a ClientError, also one of another copy of this module. */
+/** Returns whether a value is a ClientError, including one of another copy of this module. */
 export function isClientError(value: unknown): value is ClientError {
   return value instanceof Error && value.name === 'ClientError' && 'kind' in value;
 }

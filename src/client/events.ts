@@ -1,18 +1,18 @@
-/** Server-sent events, read from a `fetch` body (EventSource cannot send an API key). */
+/** Server-sent events, read from a `fetch` body, since EventSource cannot send an API key. */
 import { createParser } from 'eventsource-parser';
 import { malformed } from './clientError.ts';
 import { type Http, readJson } from './http.ts';
 import { readRecord } from './records.ts';
 import type { TaskId, TaskRecord } from './types.ts';
 
-/** Silence after which a stream is taken for dead; the service sends something every 15 seconds. */
+/** Silence after which a stream counts as dead; the service sends something every 15 seconds. */
 const SILENCE_MS = 45_000;
-/** The first record comes at once, unless a proxy holds the answer back until it is complete. */
+/** The first record arrives at once, unless a proxy buffers the answer until it is complete. */
 const FIRST_MS = 10_000;
 const MAX_EVENT_CHARS = 1024 * 1024;
 
 /**
- * The data of the events in a stream, piece by piece.
+ * Creates a parser that returns the data of complete events, chunk by chunk.
  *
  * @throws ClientError `MALFORMED_ANSWER` (from `push`) when an event is longer than 2^20 characters
  */
@@ -37,10 +37,10 @@ export function eventReader(): { push(text: string): readonly string[] } {
 }
 
 /**
- * The records that one connection gives, until the server ends it.
+ * Yields the records of one connection, until the server ends it.
  *
- * @throws ClientError as of a request; `MALFORMED_ANSWER` if the answer is not a stream of events,
- *   `NETWORK` if the connection breaks, `TIMEOUT` if it falls silent
+ * @throws ClientError as for a request; `MALFORMED_ANSWER` if the answer is not an event stream,
+ *   `NETWORK` if the connection breaks, `TIMEOUT` if nothing arrives in time
  */
 export async function* recordEvents(
   http: Http,

@@ -1,6 +1,6 @@
 /**
  * JSON with integers of any length. `JSON.parse` rounds integers beyond 2^53, such as ids of 18
- * digits; here they become bigints. Everything else is as `JSON.parse` has it.
+ * digits; here they become bigints. Otherwise the results equal those of `JSON.parse`.
  */
 
 const QUOTE = 0x22;
@@ -9,8 +9,8 @@ const BACKSLASH = 0x5c;
 /**
  * Parses a JSON text.
  *
- * @returns what `JSON.parse` returns, with bigints for integers (digits only, no fraction or
- *   exponent) that a number does not hold exactly
+ * @returns the result of `JSON.parse`, but with bigints for integers (digits only, no fraction or
+ *   exponent) that a number cannot represent exactly
  * @throws SyntaxError where JSON.parse does
  * @example
  * ```ts
@@ -18,15 +18,15 @@ const BACKSLASH = 0x5c;
  * ```
  */
 export function parseExactJson(text: string): unknown {
-  // 2^53 has 16 digits. (So may hex in strings; then nothing changes.)
+  // 2^53 has 16 digits. Hex in strings may match as well, which does not change the result.
   if (!/\d{16}/.test(text)) return JSON.parse(text);
   return TELLS_SOURCE ? parseBySource(text) : parseByReader(text);
 }
 
-/** A reviver with its third argument (ECMAScript 2026), which TypeScript does not know yet. */
+/** A reviver with its third argument (ECMAScript 2026), which TypeScript does not declare yet. */
 type Reviver = (key: string, value: unknown, context?: { readonly source?: string }) => unknown;
 
-/** Whether the engine passes the source of a number to revivers. */
+/** True if the engine passes the source of a number to revivers. */
 const TELLS_SOURCE: boolean = tellsSource();
 
 function tellsSource(): boolean {
@@ -39,7 +39,7 @@ function tellsSource(): boolean {
   return told === '1.0';
 }
 
-/** Parses with the engine's own parser. */
+/** Parses with the engine's parser. */
 export function parseBySource(text: string): unknown {
   const reviver: Reviver = (_key, value, context) =>
     typeof value === 'number' && !Number.isSafeInteger(value)
@@ -48,19 +48,19 @@ export function parseBySource(text: string): unknown {
   return JSON.parse(text, reviver);
 }
 
-/** Parses in engines that do not pass the source to revivers. */
+/** Parses on engines that do not pass the source to revivers. */
 export function parseByReader(text: string): unknown {
-  JSON.parse(text); // Throws if it is not JSON, since the reader does not check.
+  JSON.parse(text); // throws if it is not JSON; the reader does not check
   return new Reader(text).value();
 }
 
-/** The value of a token: a bigint for an integer that a number does not hold exactly. */
+/** Converts a token: to a bigint if it is an integer that a number cannot represent exactly. */
 function exactNumber(token: string): number | bigint {
   const number = Number(token);
   return /^-?\d+$/.test(token) && !Number.isSafeInteger(number) ? BigInt(token) : number;
 }
 
-/** Reads a text that is known to be JSON. */
+/** A parser for valid JSON. */
 class Reader {
   readonly #text: string;
   #at = 0;
@@ -100,7 +100,7 @@ class Reader {
       this.#blanks();
       this.#at++; // the colon
       const value = this.value();
-      // A plain assignment of `__proto__` would set the prototype.
+      // Assigning to `__proto__` would set the prototype.
       Object.defineProperty(object, name, {
         value,
         writable: true,
@@ -118,7 +118,7 @@ class Reader {
     return array;
   }
 
-  /** Skips blanks, a comma if there is one, and the bracket if it is next. */
+  /** Skips blanks, an optional comma, and the bracket if it is next. Returns whether it was. */
   #closes(bracket: string): boolean {
     this.#blanks();
     if (this.#text[this.#at] === ',') {

@@ -1,6 +1,6 @@
 /**
- * Requests and answers: address, API key, time limits, repeats where they are safe, and all
- * failures as ClientErrors.
+ * HTTP requests: address, API key, time limits, and retries where they are safe. Every failure is a
+ * ClientError.
  */
 import { ClientError, malformed } from './clientError.ts';
 import { parseExactJson } from './exactJson.ts';
@@ -17,23 +17,23 @@ import {
 } from './retry.ts';
 import type { CallOptions, ClientOptions, Fetch, RetryOptions } from './types.ts';
 
-/** More than any answer has: no more is read from a broken or hostile server. */
+/** Limit for answers from a broken or hostile server; larger than any valid answer. */
 const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
 
-/** One request, and how it may be repeated. */
+/** One request and its retry policy. */
 export interface Call extends CallOptions {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Path below the base address, or an absolute url that is not the service's own. */
+  /** Path below the base address, or an absolute URL outside the service. */
   readonly to: { readonly path: string } | { readonly url: string };
-  /** A JSON body. A function makes it for each attempt, since a stream can be sent only once. */
+  /** A JSON body. A function creates it for each attempt, since a stream can be sent only once. */
   readonly body?: string | Uint8Array | (() => BodyInit);
   readonly headers?: Readonly<Record<string, string>>;
   readonly repeat: Repeat | ((error: ClientError) => Promise<Repeat>);
-  /** Whether it carries much data, and so may take long. */
+  /** True if the request transfers much data and so has a longer time limit. */
   readonly transfer?: boolean;
-  /** Replaces the time limit of small requests. */
+  /** Replaces the time limit of small requests, in milliseconds. */
   readonly limitMs?: number;
-  /** Sends the attempt itself; default `fetch`. */
+  /** Sends an attempt; default: `fetch`. */
   readonly by?: (
     url: string,
     headers: Record<string, string>,
@@ -41,28 +41,28 @@ export interface Call extends CallOptions {
   ) => Promise<Answer>;
 }
 
-/** An answer, read to its end. */
+/** An answer with its whole body. */
 export interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly text: string;
 }
 
-/** A body that comes in pieces. */
+/** A streamed body. */
 export interface TextStream {
   readonly contentType: string;
   /**
-   * @param firstMs longest wait for the first piece
-   * @param silenceMs longest wait for each other piece
-   * @throws ClientError `NETWORK` if the connection breaks, `TIMEOUT` after too long a wait
+   * @param firstMs maximum wait for the first piece
+   * @param silenceMs maximum wait for each further piece
+   * @throws ClientError `NETWORK` if the connection breaks, `TIMEOUT` if a wait is too long
    */
   pieces(firstMs: number, silenceMs: number): AsyncGenerator<string>;
   close(): void;
 }
 
-/** Sends requests to a service, and to the urls that it hands out. */
+/** Sends requests to a service, and to the URLs that it issues. */
 export class Http {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly base: string;
   readonly retries: Required<RetryOptions>;
   readonly hasOwnFetch: boolean;
@@ -85,7 +85,7 @@ export class Http {
   }
 
   /**
-   * Sends a request until it succeeds or may not be repeated.
+   * Sends a request and retries it as allowed.
    *
    * @throws ClientError
    */
@@ -103,13 +103,13 @@ export class Http {
     }
   }
 
-  /** The JSON of an answer; `undefined` when the body is empty. */
+  /** Sends a request and parses the JSON of the answer; `undefined` for an empty body. */
   async json(call: Call): Promise<unknown> {
     const { text } = await this.send(call);
     return text.trim() === '' ? undefined : readJson(text, describe(call));
   }
 
-  /** One attempt whose body is read in pieces; `close` must be called at the end. */
+  /** Makes one attempt whose body is read in pieces. The caller must call `close` at the end. */
   async stream(call: Call): Promise<TextStream> {
     const headers = await this.#headers(call);
     const link = linkSignals([this.#signal, call.signal], call.limitMs ?? this.#timeoutMs);
@@ -137,7 +137,7 @@ export class Http {
         },
         close() {
           link.end();
-          // A body that is not read to its end would keep the connection busy.
+          // An unread body would keep the connection busy.
           reader?.cancel().catch(() => {});
         },
       };
@@ -147,7 +147,7 @@ export class Http {
     }
   }
 
-  /** @throws ClientError `ABORTED` if the signal of the call or the client aborts */
+  /** Waits. @throws ClientError `ABORTED` if the signal of the call or the client aborts */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const link = linkSignals([this.#signal, signal]);
     try {
@@ -158,7 +158,7 @@ export class Http {
   }
 
   async #attempt(call: Call): Promise<Answer> {
-    // Outside `try`: an error of the caller's own function is not a network failure.
+    // Outside `try`: an error of the caller's function is not a network failure.
     const headers = await this.#headers(call);
     const limitMs = call.transfer ? this.#transferTimeoutMs : this.#timeoutMs;
     const link = linkSignals([this.#signal, call.signal], limitMs);
@@ -223,7 +223,7 @@ async function read(
   }
 }
 
-/** Reads JSON; `what` names the request in the error. */
+/** Parses JSON; `what` names the request in errors. */
 export function readJson(text: string, what: string): unknown {
   try {
     return parseExactJson(text);
@@ -232,7 +232,7 @@ export function readJson(text: string, what: string): unknown {
   }
 }
 
-/** Method and path, without the query, which may be a right. */
+/** Returns method and path, without the query, which may grant access. */
 export function describe({ method, to }: Call): string {
   const path = 'path' in to ? to.path : to.url;
   return `${method} ${path.split('?')[0]}`;
@@ -287,7 +287,7 @@ function toClientError(error: unknown, call: Call, link: Link): ClientError {
     return new ClientError('network', { code: 'TIMEOUT', message, cause: error });
   }
   if (link.signal.aborted) return aborted(link.signal);
-  // The host's own message might quote the url with its query.
+  // The host's message might contain the URL with its query.
   const why = systemCode(error);
   const message = `${describe(call)} got no complete answer${why ? ` (${why})` : ''}`;
   return new ClientError('network', { code: 'NETWORK', message, cause: error });
@@ -301,7 +301,7 @@ interface Link {
   end(): void;
 }
 
-/** Combines signals and a time limit into one signal; `end` removes the listeners. */
+/** Combines signals and a time limit into one signal. `end` removes the listeners. */
 function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs?: number): Link {
   const controller = new AbortController();
   let late = false;
@@ -350,7 +350,7 @@ function readBase(baseUrl: string | URL): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Checked here, since the engine's own error would quote the key. */
+/** Checked here, since the engine's error would contain the key. */
 function checkKey(key: string): string {
   if (typeof key === 'string' && /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(key)) return key;
   throw new TypeError('"apiKey" must be text that fits into a header');

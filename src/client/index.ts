@@ -1,6 +1,6 @@
 /**
  * A typed client of the service, for any host with `fetch`: browsers, Node, Deno, Bun, workers. It
- * loads nothing of the service, and the library only when a result is to be verified.
+ * imports nothing of the service, and the library only to verify a result.
  */
 export {
   type Client,

@@ -1,4 +1,6 @@
-/** Reads answers: ids exactly; members of the contract are checked, all others passed on. */
+/**
+ * Reads answers. Ids are exact; members of the contract are checked, others passed on unchanged.
+ */
 import { isWireHex } from '../wire/hex.ts';
 import { isFinal, stateOfText } from '../wire/taskStates.ts';
 import { malformed } from './clientError.ts';
@@ -14,12 +16,12 @@ import type {
   UploadTicket,
 } from './types.ts';
 
-/** The outcome of a task, or `open`, or `unknown`. */
+/** The outcome of a task; `open` if it has not ended; `unknown` for an unknown status. */
 export type Outcome = 'open' | 'completed' | 'failed' | 'cancelled' | 'expired' | 'unknown';
 
 /**
- * The meaning of a status text. The contract does not fix the texts of other servers: their first
- * word decides.
+ * Returns the outcome for a status text. The contract does not specify the texts of other servers,
+ * so only the first word counts.
  */
 export function outcomeOf(status: string): Outcome {
   const text = status.trim().toLowerCase();
@@ -33,7 +35,7 @@ export function outcomeOf(status: string): Outcome {
   return word === 'expired' ? 'expired' : 'unknown';
 }
 
-/** An object of an answer. */
+/** Checks that a part of an answer is an object. */
 export function asObject(value: unknown, what: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
     return value as Record<string, unknown>;
@@ -42,8 +44,8 @@ export function asObject(value: unknown, what: string): Record<string, unknown> 
 }
 
 /**
- * A progress record. Members beyond the contract are passed on; optional members with a wrong type
- * are left out.
+ * Reads a progress record. Unknown members are passed on; optional members with a wrong type are
+ * omitted.
  *
  * @throws ClientError `MALFORMED_ANSWER` without an id or a status
  */
@@ -80,7 +82,7 @@ function readProgress(value: unknown): TaskProgress | null {
   return typeof phase === 'string' ? { phase, done: count(done), total: count(total) } : null;
 }
 
-/** A copy without those of the named members that are not strings. */
+/** Copies an object without those of the named members that are not strings. */
 function textsOnly(
   object: Record<string, unknown>,
   names: readonly string[],
@@ -90,7 +92,7 @@ function textsOnly(
   return copy;
 }
 
-/** A problem document, without members of wrong types; undefined if the value is not an object. */
+/** Reads a problem document without members of wrong types; undefined if it is not an object. */
 export function readProblem(value: unknown): Problem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const problem = textsOnly(value as Record<string, unknown>, [
@@ -178,10 +180,10 @@ function count(value: unknown): number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0;
 }
 
-// Ids of tasks: digits in a string for callers, a JSON integer of any length on the wire.
+// Task ids: a string of digits for callers, a JSON integer of any length on the wire.
 
 /**
- * The digits of an id.
+ * Returns the digits of an id.
  *
  * @throws TypeError for another type, RangeError for a string without digits or an inexact number
  */
@@ -198,7 +200,7 @@ export function taskId(id: TaskIdInput): TaskId {
   throw new RangeError('"id" is not an exact number: pass it as a string or a bigint');
 }
 
-/** The id in an answer, or null if there is none. */
+/** Returns the id in an answer, or null if there is none. */
 export function readId(value: unknown): TaskId | null {
   if (typeof value === 'string') return /^\d{1,30}$/.test(value) ? value : null;
   const exact = typeof value === 'bigint' || Number.isSafeInteger(value);

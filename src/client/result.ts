@@ -1,4 +1,4 @@
-/** The result of a task: fetched, read, and verified by the library. */
+/** Task results: fetching, parsing, and verification by the library. */
 import { equal } from '../shared/bytes.ts';
 import { isWireHex, requireWireHex } from '../wire/hex.ts';
 import { toStatement } from './batch.ts';
@@ -10,16 +10,16 @@ import type { CallOptions, ResultFile, StatementInput, TaskId, TaskResult } from
 /** Options of `result`. */
 export interface ResultOptions extends CallOptions {
   /**
-   * The ordered list that the result must be about, from a source that you trust. With it, the
-   * library verifies the aggregate here, and the statement and count of the file are compared;
-   * otherwise `BAD_RESULT`. Loads `falconry/aggregate` on demand.
+   * The expected ordered list, from a trusted source. If given, the library verifies the aggregate
+   * locally and compares the statement and count of the file; a mismatch throws `BAD_RESULT`. Loads
+   * `falconry/aggregate` on demand.
    */
   readonly statements?: readonly StatementInput[];
 }
 
 /**
- * Fetches a result. The url is the whole right: the API key is sent only to the service itself, and
- * only if the service asks for it.
+ * Fetches a result. The URL alone grants access: the API key is sent only to the service itself,
+ * and only if the service asks for it.
  */
 export async function fetchResult(
   http: Http,
@@ -29,7 +29,7 @@ export async function fetchResult(
 ): Promise<TaskResult> {
   const call = { method: 'GET', to: { url }, repeat: 'safe', transfer: true, signal } as const;
   const { text } = await http.send(call).catch((error) => {
-    // If the server asks for the key, it gets it, provided that the url is its own.
+    // If the server requires the key, it is sent, provided that the URL is the service's.
     const path = url.startsWith(`${http.base}/`) ? url.slice(http.base.length) : undefined;
     if (path === undefined || error.status !== 401) throw error;
     return http.send({ ...call, to: { path } });
@@ -44,7 +44,7 @@ export async function fetchResult(
   return { process_id: id, url, text, json, file, aggregate, checked: statements !== undefined };
 }
 
-/** The result file, or null if it is not one of this service. */
+/** Returns the result file, or null if it is not one of this service. */
 function readResultFile(json: unknown): ResultFile | null {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return null;
   const {

@@ -1,13 +1,13 @@
-/** Whether and when a request is tried again. */
+/** The retry policy for requests. */
 import { ClientError } from './clientError.ts';
 import type { RetryOptions } from './types.ts';
 
 /**
- * Whether a request may be repeated.
+ * The condition for repeating a request.
  *
- * - `safe`: twice does the same as once: reads, PUT, DELETE, notify, and POSTs with an
- *   Idempotency-Key that the server supports
- * - `unsafe`: the work might be done twice; repeated only if the server certainly did not begin
+ * - `safe`: idempotent: reads, PUT, DELETE, notify, and POSTs with an Idempotency-Key that the
+ *   server supports
+ * - `unsafe`: the work might be done twice; repeated only if the server certainly did not start
  */
 export type Repeat = 'safe' | 'unsafe';
 
@@ -19,10 +19,10 @@ const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
   maxRetryAfterMs: 60_000,
 });
 
-/** Temporary statuses, including those of proxies. */
+/** Statuses of temporary failures, including those of proxies. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504, 507]);
 
-/** System errors that mean that there was no connection, so nothing was sent. */
+/** System errors that mean that no connection was made, so nothing was sent. */
 const NOT_SENT = new Set([
   'ECONNREFUSED',
   'ConnectionRefused',
@@ -43,28 +43,30 @@ export function checkRetries(options: RetryOptions | false = {}): Required<Retry
   return { ...DEFAULT_RETRIES, ...options };
 }
 
-/** Whether the request may be repeated after this failure. */
+/** Returns whether the request may be repeated after this failure. */
 export function mayRepeat(error: ClientError, repeat: Repeat): boolean {
   const { kind, status = 0, code } = error;
   if (kind === 'network') {
     return repeat === 'safe' || NOT_SENT.has(systemCode(error.cause) ?? '');
   }
   if (kind !== 'problem') return false;
-  // The first request with this key is still running: a later repeat gets its answer.
+  // The first request with this key is still running; a later repeat gets its answer.
   if (code === 'IDEMPOTENCY_CONFLICT') return true;
-  // Bytes are freed by deleting tasks; or when they expire, if the server says so.
+  // Space is freed by deleting tasks, or by their expiry if the server sends Retry-After.
   if (code === 'STORAGE_QUOTA' && error.retryAfterMs === undefined) return false;
-  // Refused before any work: by a rate limit, or by a server that says when it is back.
+  // Rejected before any work: by a rate limit, or by a server that specifies when to retry.
   if (status === 429 || (status === 503 && error.retryAfterMs !== undefined)) return true;
   return repeat === 'safe' && PASSING.has(status);
 }
 
-/** Whether the server may have done the work although no answer says so. */
+/** Returns whether the server may have done the work although no answer confirms it. */
 export function outcomeUnknown({ kind, status = 0 }: ClientError): boolean {
   return kind === 'network' || (kind === 'problem' && status >= 500);
 }
 
-/** The wait before repeat `count` (from 0), or null if the server asks for more than is allowed. */
+/**
+ * Returns the wait before repeat `count` (from 0), or null if the server asks for too long a wait.
+ */
 export function waitMs(
   error: ClientError,
   count: number,
@@ -72,12 +74,12 @@ export function waitMs(
 ): number | null {
   const asked = error.retryAfterMs ?? 0;
   if (asked > maxRetryAfterMs) return null;
-  // Randomised, so that clients that failed together do not come back together.
+  // Jitter, so that clients that failed together do not retry together.
   const backoff = Math.min(maxMs, baseMs * 2 ** count) * (0.5 + Math.random() / 2);
   return Math.max(asked + Math.random() * baseMs, backoff);
 }
 
-/** Retry-After, which is seconds or a date, in milliseconds. */
+/** Converts Retry-After, which is seconds or a date, to milliseconds. */
 export function readRetryAfter(header: string | null, nowMs = Date.now()): number | undefined {
   if (header === null) return undefined;
   if (/^\s*\d{1,9}\s*$/.test(header)) return Number(header) * 1000;
@@ -85,7 +87,9 @@ export function readRetryAfter(header: string | null, nowMs = Date.now()): numbe
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }
 
-/** The system's code of a failed `fetch`, if the host gives one (Node, Bun, Deno). */
+/**
+ * Returns the system's error code of a failed `fetch`, on hosts that report one (Node, Bun, Deno).
+ */
 export function systemCode(error: unknown): string | undefined {
   for (let each: unknown = error, depth = 0; each instanceof Error && depth < 4; depth++) {
     const { code, cause } = each as Error & { code?: unknown };
@@ -111,7 +115,7 @@ export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** The error of a call that a signal aborted. */
+/** Creates the error of a call that a signal aborted. */
 export const aborted = (signal: AbortSignal): ClientError =>
   new ClientError('aborted', {
     code: 'ABORTED',

@@ -1,4 +1,4 @@
-/** Submitting a batch: with one request, or by create, upload and notify. */
+/** Submission of a batch: in one request, or by create, upload and notify. */
 import { toHex } from '../shared/bytes.ts';
 import { beforeNotification } from '../wire/taskStates.ts';
 import { ClientError, malformed } from './clientError.ts';
@@ -7,12 +7,15 @@ import { asObject, readId, readRecord } from './records.ts';
 import { outcomeUnknown, type Repeat } from './retry.ts';
 import type { CallOptions, ClientOptions, TaskId, TaskRecord } from './types.ts';
 
-/** A new Idempotency-Key. (`crypto.randomUUID` does not exist in pages without https.) */
+/** Returns a new Idempotency-Key. (`crypto.randomUUID` does not exist on pages without https.) */
 export function newIdempotencyKey(): string {
   return toHex(crypto.getRandomValues(new Uint8Array(16)));
 }
 
-/** Whether a POST with an Idempotency-Key may be repeated; asks the server only if it matters. */
+/**
+ * Returns the retry policy of a POST with an Idempotency-Key. Asks the server only after an unknown
+ * outcome.
+ */
 export function repeatUnderKey(
   http: Http,
   support: NonNullable<ClientOptions['idempotencyKeys']>,
@@ -25,7 +28,7 @@ export function repeatUnderKey(
   };
 }
 
-/** Looks for the header in the server's OpenAPI document. */
+/** Returns whether the server's OpenAPI document declares the header. */
 async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): Promise<boolean> {
   try {
     const to = { path: '/v1/openapi.json' };
@@ -43,8 +46,8 @@ async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): 
 }
 
 /**
- * The record in the answer to an accepted batch. The contract leaves that answer open: one without
- * a record at least names the task, in its body or in `Location`.
+ * Returns the record in the answer to an accepted batch. The contract does not specify that answer;
+ * without a record, it must at least contain the task's id, in its body or in `Location`.
  */
 export async function acceptedRecord(
   body: unknown,
@@ -65,8 +68,8 @@ export async function acceptedRecord(
 }
 
 /**
- * Announces that the file is uploaded. Safe to repeat: if a repeat is refused because the first
- * notification arrived, the record shows it.
+ * Announces that the file is uploaded. Safe to repeat: if a repeat is rejected because the first
+ * notification arrived, the record shows that.
  */
 export async function notifyUploaded(
   http: Http,

@@ -1,18 +1,18 @@
-/** The types of answers and arguments. Members of answers have the same names as on the wire. */
+/** Types of answers and arguments. Members of answers have their names on the wire. */
 import type { TaskItem as Item, Triple } from '../wire/triple.ts';
 
 export type { Item, Triple };
 
 /**
- * The id of a task as the client returns it: always a string of decimal digits. Ids of other
- * servers have up to 18 digits, which a number cannot hold exactly.
+ * A task id as returned by the client: always a string of decimal digits. Ids of other servers have
+ * up to 18 digits, which a number cannot represent exactly.
  */
 export type TaskId = string;
 
-/** An id as the client accepts it: a string of digits, a bigint, or an exact number. */
+/** A task id as an argument: a string of digits, a bigint, or an exact number. */
 export type TaskIdInput = string | number | bigint;
 
-/** An item or triple without its signature, which is ignored. */
+/** An item or triple; its signature, if any, is ignored. */
 export type StatementInput =
   | Pick<Item, 'publicKey' | 'message'>
   | Pick<Triple, 'digest' | 'public_key'>;
@@ -20,15 +20,15 @@ export type StatementInput =
 /** A batch: an ordered list of items or triples, or a whole task file (a JSON array of triples). */
 export type Batch = readonly (Triple | Item)[] | Uint8Array | string | Blob;
 
-/** Answer of the signing endpoint. */
+/** The answer of the signing endpoint. */
 export type SignAnswer = Triple;
 
 /** The answer to the creation of a task. */
 export interface UploadTicket {
   readonly process_id: TaskId;
-  /** The url for the file; carries the right to upload, and may be on another host. */
+  /** The upload URL. It grants the right to upload, and may be on another host. */
   readonly url: string;
-  /** Expiry of the url; other servers may not tell. */
+  /** Expiry of the URL; optional on other servers. */
   readonly expires_at?: string;
 }
 
@@ -63,10 +63,10 @@ export interface Problem {
   readonly errors?: readonly Fault[];
   readonly errors_total?: number;
   readonly invalid?: readonly InvalidItem[];
-  /** At the limit of stored bytes: how many your files have, and how many they may have. */
+  /** With a storage limit error: the bytes that your files use, and the limit. */
   readonly stored_bytes?: number;
   readonly allowed_bytes?: number;
-  /** For errors of the server: the id in its log. */
+  /** With a server error: its id in the server's log. */
   readonly id?: string;
 }
 
@@ -76,24 +76,24 @@ export interface TaskRecord {
   readonly process_id: TaskId;
   /** See the table of states in the documentation of the service. */
   readonly status: string;
-  /** 0 until the task file has been read. */
+  /** Number of signatures; 0 until the task file has been read. */
   readonly batch_size: number;
   readonly VCPUs: number;
   /** ISO 8601, UTC, seconds. */
   readonly request_utc_time: string;
   readonly latest_status_update_iso_utc_time: string;
   readonly progress?: TaskProgress | null;
-  /** Set aside: it waits until the operator of the service has it tried again. */
+  /** True if the task is set aside until the service's operator retries it. */
   readonly quarantined?: boolean;
-  /** The reason of a failure. */
+  /** The reason for a failure. */
   readonly error?: Problem;
   /** ISO 8601, UTC, nanosecond digits. */
   readonly finished_at?: string;
-  /** A signed url, made for each answer. */
+  /** A signed URL, different in each answer. */
   readonly result_path?: string;
   readonly format?: string;
   readonly result_bytes?: number;
-  /** From then on the task and its result may be removed; absent if they are kept. */
+  /** Time after which the task and its result may be removed; absent if they are kept. */
   readonly result_expires_at?: string;
 }
 
@@ -137,23 +137,21 @@ export interface ResultFile {
 /** A fetched result. */
 export interface TaskResult {
   readonly process_id: TaskId;
-  /** The url that it was fetched from. */
+  /** The URL that it was fetched from. */
   readonly url: string;
   /** The exact text of the file. */
   readonly text: string;
-  /** The file read as JSON; integers that a number does not hold exactly are bigints. */
+  /** The parsed JSON; integers that a number cannot represent exactly are bigints. */
   readonly json: unknown;
-  /**
-   * The same as a result file of this service; null if another server wrote another kind of file.
-   */
+  /** The parsed result file of this service; null if another server sent another kind of file. */
   readonly file: ResultFile | null;
-  /** The bytes of the aggregate, if there is a file. */
+  /** The bytes of the aggregate; null if `file` is null. */
   readonly aggregate: Uint8Array | null;
-  /** Whether the library verified it for the given statements. */
+  /** True if the library verified it for the given statements. */
   readonly checked: boolean;
 }
 
-/** The bytes that have been sent so far. */
+/** Number of bytes sent so far. */
 export interface TransferProgress {
   readonly done: number;
   readonly total: number;
@@ -165,20 +163,20 @@ export interface SubmitProgress extends TransferProgress {
   readonly step: 'create' | 'upload' | 'notify';
 }
 
-/** Every method takes a signal, which makes it reject with the code `ABORTED`. */
+/** Options of every method. Aborting the signal rejects the call with the code `ABORTED`. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How often and after what time requests are repeated, where that is safe. */
+/** Retry options. Only requests that are safe to repeat are retried. */
 export interface RetryOptions {
-  /** The most repeats of a request; default 4 (so five attempts). */
+  /** Maximum number of repeats of a request; default 4 (five attempts). */
   readonly times?: number;
-  /** Longest wait before the first repeat; it doubles with each further one. Default 300 ms. */
+  /** Maximum wait before the first repeat; doubles with each further one. Default 300 ms. */
   readonly baseMs?: number;
-  /** Longest wait between two attempts, unless the server asks for more. Default 10 s. */
+  /** Maximum wait between two attempts, unless the server asks for more. Default 10 s. */
   readonly maxMs?: number;
-  /** Longest Retry-After that is obeyed; a longer one ends the attempts. Default 60 s. */
+  /** Maximum Retry-After that is honoured; a longer one ends the attempts. Default 60 s. */
   readonly maxRetryAfterMs?: number;
 }
 
@@ -188,12 +186,12 @@ export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 /** Options of `createClient`; only `baseUrl` has no default. */
 export interface ClientOptions {
   /**
-   * Address of the service, with its mount path but without `/v1`. In a page it may be relative.
+   * Address of the service, with its mount path but without `/v1`. On a page it may be relative.
    */
   readonly baseUrl: string | URL;
-  /** The API key, or a function that returns it. Sent only to the service, never to signed urls. */
+  /** The API key, or a function that returns it. Sent only to the service, never to signed URLs. */
   readonly apiKey?: string | (() => string | Promise<string>);
-  /** The service's own segment in its paths; default `svc`. */
+  /** The service's segment in its paths; default `svc`. */
   readonly serviceName?: string;
   /** Replaces the global `fetch`. */
   readonly fetch?: Fetch;
@@ -204,21 +202,21 @@ export interface ClientOptions {
   /** Time limit of each attempt with a batch, an aggregate or a result; default 15 minutes. */
   readonly transferTimeoutMs?: number;
   /**
-   * Whether the server supports `Idempotency-Key`. `ask` (the default) reads its `/v1/openapi.json`
-   * if it matters: after a direct aggregation with an unknown outcome. With `false`, or if the
-   * document does not say so, such a request is not repeated.
+   * Support of `Idempotency-Key` by the server. `ask` (the default) reads its `/v1/openapi.json`
+   * when needed: after a direct aggregation with an unknown outcome. With `false`, or if the
+   * document does not declare the header, such a request is not repeated.
    */
   readonly idempotencyKeys?: boolean | 'ask';
   /**
-   * How a task file is sent if there is `onProgress`. `auto` (the default): by XMLHttpRequest in
-   * browsers, as a stream where `fetch` accepts one, else whole.
+   * Upload method for a task file if `onProgress` is given. `auto` (the default): XMLHttpRequest in
+   * browsers, a stream where `fetch` accepts one, else the whole file.
    */
   readonly uploadBy?: 'auto' | 'xhr' | 'stream' | 'whole';
   /**
-   * `gzip` packs batches on their way to the service itself; only for servers that unpack them, as
-   * this service does. A file for another host, such as an object store, is sent as it is.
+   * `gzip` compresses batches sent to the service itself; only for servers that decompress them, as
+   * this service does. A file for another host, such as an object store, is sent uncompressed.
    */
   readonly compress?: 'gzip' | false;
-  /** Aborts everything that this client does. */
+  /** Aborts all calls of this client. */
   readonly signal?: AbortSignal;
 }

@@ -1,14 +1,14 @@
 /**
- * Sends a task file with progress. `fetch` does not report what was sent, so there are three ways:
+ * Sends a task file and reports progress. `fetch` does not report sent bytes, so there are three
+ * ways:
  *
- * - XMLHttpRequest, in pages and their workers, unless the caller supplied `fetch`: the browser
- *   itself counts the bytes
- * - a stream whose pieces are counted as the host takes them (Node, Deno, Bun): ahead of the
- *   network by no more than the host's buffers. Its length is announced, since some stores require
- *   it
+ * - XMLHttpRequest, on pages and in their workers, unless the caller supplied `fetch`: the browser
+ *   counts the bytes
+ * - a stream whose chunks are counted as the host reads them (Node, Deno, Bun): ahead of the
+ *   network by at most the host's buffers. Its length is sent, since some stores require it
  * - whole: no progress until the answer
  *
- * In any case, `done` equals `total` only once the server has answered.
+ * In every case, `done` equals `total` only once the server has answered.
  */
 import type { Packed } from './batch.ts';
 import { ClientError } from './clientError.ts';
@@ -27,7 +27,7 @@ type Way = 'xhr' | 'stream' | 'whole';
 
 const PIECE_BYTES = 64 * 1024;
 
-/** PUTs a task file to an upload url, without the API key. */
+/** PUTs a task file to an upload URL, without the API key. */
 export async function upload(
   http: Http,
   uploadBy: NonNullable<ClientOptions['uploadBy']>,
@@ -44,7 +44,7 @@ export async function upload(
   };
   const way = onProgress ? wayOf(uploadBy, http) : 'whole';
   const answer = await send(way).catch((error) => {
-    // Deno omits the length of a stream, which some stores need.
+    // Deno omits the length of a stream, which some stores require.
     if (way !== 'stream' || !LENGTH_WANTED.includes(error.status)) throw error;
     return send('whole');
   });
@@ -52,7 +52,7 @@ export async function upload(
   return answer;
 }
 
-/** Statuses for a body without a length; the second is that of S3. */
+/** Statuses for a body without a length; 501 is that of S3. */
 const LENGTH_WANTED = [411, 501];
 
 function callFor(
@@ -62,7 +62,7 @@ function callFor(
   { onProgress, signal }: UploadOptions,
 ): Call {
   const total = file.length;
-  // One byte is held back: the total is reported only when the server has answered.
+  // One byte is held back, since the total is reported only when the server has answered.
   const report = (done: number) =>
     onProgress?.({ done: Math.max(0, Math.min(done, total - 1)), total });
   const call = {
@@ -93,7 +93,7 @@ function wayOf(uploadBy: NonNullable<ClientOptions['uploadBy']>, http: Http): Wa
   return takesStreams() ? 'stream' : 'whole';
 }
 
-/** A host that does not support streams as bodies turns them into text, with a content type. */
+/** Hosts without support for stream bodies convert them to text and set a content type. */
 function takesStreams(): boolean {
   try {
     const init = { method: 'PUT', body: new ReadableStream(), duplex: 'half' };

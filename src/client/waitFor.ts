@@ -10,34 +10,34 @@ import type { CallOptions, TaskId, TaskListItem, TaskRecord } from './types.ts';
 
 /** Options of `waitFor`. */
 export interface WaitOptions extends CallOptions {
-  /** Called with every record that differs from the one before, including the last. */
+  /** Called with every record that differs from the previous one, including the last. */
   readonly onProgress?: ((record: TaskRecord) => void) | undefined;
-  /** `events` (the default) tries server-sent events first, `poll` only polls. */
+  /** `events` (the default) tries server-sent events first; `poll` only polls. */
   readonly by?: 'events' | 'poll';
-  /** Time between polls: grows from the first value (default 250 ms) to the second (5 s). */
+  /** Interval between polls: grows from the first value (default 250 ms) to the second (5 s). */
   readonly pollMs?: readonly [first: number, most: number];
-  /** Time without contact to the server after which waiting fails; default 2 minutes. */
+  /** Time without contact to the server after which waiting fails, in ms; default 2 minutes. */
   readonly patienceMs?: number;
 }
 
-/** The parts of a client that waiting needs. */
+/** The part of a client that waiting needs. */
 export interface TaskReader {
   readonly http: Http;
   readonly tasksPath: string;
   record(id: TaskId, signal?: AbortSignal): Promise<TaskRecord>;
-  /** The task, if the list has it among the completed ones. */
+  /** Returns the task if the list contains it among the completed ones. */
   findCompleted(id: TaskId, signal?: AbortSignal): Promise<TaskListItem | null>;
 }
 
-/** After this many streams in a row without a record, the server counts as one without events. */
+/** Number of consecutive streams without a record after which events are no longer tried. */
 const MAX_BARREN_STREAMS = 3;
-/** If the server has no room for a stream now, it is asked again after this time. */
+/** Delay before another stream is tried if the server has no capacity for one. */
 const STREAM_AGAIN_MS = 15_000;
 const POLL_GROWTH = 1.5;
 
 /**
  * @returns the record of the completed task
- * @throws ClientError `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` with the record; or as of a
+ * @throws ClientError `TASK_FAILED`, `TASK_CANCELLED`, `TASK_EXPIRED` with the record; or as for a
  *   request
  */
 export async function waitForTask(
@@ -48,7 +48,7 @@ export async function waitForTask(
   const { onProgress } = options;
   let shown = '';
   const show = (record: TaskRecord) => {
-    // A new signed url alone is not news.
+    // A new signed URL alone does not count as a change.
     const { result_path, ...news } = record;
     const text = JSON.stringify(news, (_, value) =>
       typeof value === 'bigint' ? `${value}` : value,
@@ -92,7 +92,7 @@ async function endOfTask(
   }
 }
 
-/** Follows streams of events, as long as they are worth a try. */
+/** Follows event streams as long as they work. */
 class Streams {
   #notBeforeMs: number;
   #barren = 0;
@@ -101,7 +101,7 @@ class Streams {
     this.#notBeforeMs = wanted ? 0 : Number.POSITIVE_INFINITY;
   }
 
-  /** The end of the task, or null if this stream did not show it. */
+  /** Returns the end of the task, or null if this stream did not report it. */
   async follow(
     { http, tasksPath }: TaskReader,
     id: TaskId,
@@ -119,7 +119,7 @@ class Streams {
       }
     } catch (error) {
       if (!(error instanceof ClientError) || error.kind === 'aborted') throw error;
-      // A temporary problem may pass; an endpoint that does not exist will not appear.
+      // A temporary problem may pass; a missing endpoint will not appear.
       if (error.kind === 'problem' && passes(error)) {
         this.#notBeforeMs = performance.now() + STREAM_AGAIN_MS;
       } else if (error.kind !== 'network') {
@@ -133,7 +133,7 @@ class Streams {
 
 const isEnd = (outcome: Outcome) => outcome !== 'open' && outcome !== 'unknown';
 
-/** Whether the problem may pass: no connection, too many requests, a server that restarts. */
+/** Returns whether the problem is temporary: no connection, rate limit, server restart. */
 function passes(error: unknown): boolean {
   return error instanceof ClientError && mayRepeat(error, 'safe');
 }
@@ -149,7 +149,7 @@ async function ask(
   const outcome = outcomeOf(record.status);
   if (isEnd(outcome)) return { record, outcome };
   if (outcome === 'open') return null;
-  // The contract does not fix this text, but it does fix that a completed task is listed as such.
+  // The contract does not specify this text, but it does require that completed tasks are listed.
   const item = await reader.findCompleted(id, signal);
   if (item === null) return null;
   const { finished_at, result_path } = item.meta;

@@ -1,9 +1,10 @@
 /**
- * Attached signatures, as in NIST's `crypto_sign`: signature and message in one.
+ * Attached signatures in the format of NIST's `crypto_sign`: signature and message in one byte
+ * string.
  *
  *   | length of the last part, u16 | salt 40 | message | 0x20 + logn | compressed s2 |
  *
- * The length is big-endian; the last part is the header byte with the compressed s2.
+ * The length is big-endian; the last part is the header byte and the compressed s2.
  */
 import type { InputBytes } from '../shared/arguments.ts';
 import { CodedError } from '../shared/errors.ts';
@@ -31,10 +32,10 @@ export function seal(
 }
 
 /**
- * Takes them apart again: signature and message, each in fresh memory; undefined if the frame is
- * malformed.
+ * Splits an attached signature into signature and message, each in fresh memory. Returns undefined
+ * if the frame is malformed.
  *
- * @param sealed is read once
+ * @param sealed read once
  */
 export function unseal(
   params: FalconParams,

@@ -1,5 +1,5 @@
 /**
- * `verifyBatch`: fills the module's batch region with as many items as fit, and collects the
+ * Batch verification: fills the module's batch region with as many items as fit, and collects the
  * invalid ones.
  */
 import { InputBytes, isIntact, notBytes, readList, typeName } from '../shared/arguments.ts';
@@ -10,24 +10,26 @@ import type { InvalidBatchItem, InvalidReason } from './types.ts';
 import { formatFault, verifyOne } from './verify.ts';
 import type { Machine } from './wasm.ts';
 
-/** Most items of one call. */
+/** Maximum number of items per call. */
 export const MAX_BATCH_ITEMS = 2 ** 22;
 
-/** Longer messages, and those of other profiles, are hashed one at a time. */
+/** Longer messages, and messages of other profiles, are hashed one at a time. */
 const INLINE_MESSAGE = 4096;
 /**
- * Bytes that the module may write beyond a hash input (padding) or read beyond a signature (a
- * vector).
+ * Bytes that the module may write past a hash input (padding) or read past a signature (a vector
+ * load).
  */
 const INPUT_SLACK = 144;
 const SIG_SLACK = 16;
 const RECORD_FIELDS = 6;
-/** No status of the module: an item is valid only once the module has said so. */
+/**
+ * A status that the module never returns: an item is valid only if the module reports it as valid.
+ */
 const NOT_JUDGED = 1;
 
 /**
- * V8 and SpiderMonkey hash two messages at once faster than one after the other. JavaScriptCore
- * does not: its code for the two-way permutation spills registers, and is 5 % slower overall.
+ * V8 and SpiderMonkey hash two messages in parallel faster than in sequence. JavaScriptCore does
+ * not: its code for the two-way permutation spills registers and is 5 % slower overall.
  */
 const TWO_WAY = isJavaScriptCore() ? 0 : 1;
 
@@ -36,7 +38,7 @@ function isJavaScriptCore(): boolean {
   return host.Bun !== undefined || host.navigator?.vendor === 'Apple Computer, Inc.';
 }
 
-/** An item that has been read: its arrays are still the caller's, but are known to be bytes. */
+/** An item that has been read. Its arrays still belong to the caller, but are known to be bytes. */
 export interface ReadItem {
   readonly signature: Uint8Array;
   readonly message: Uint8Array;
@@ -44,10 +46,10 @@ export interface ReadItem {
 }
 
 /**
- * The items of a batch. Every field of every item is read here, exactly once.
+ * Reads the items of a batch, each field of each item exactly once.
  *
- * @throws TypeError that names the first item that is not { signature, message, publicKey } of
- *   bytes, or whose key was prepared for another parameter set; RangeError for too many items
+ * @throws TypeError naming the first item that is not { signature, message, publicKey } of bytes,
+ *   or whose key was prepared for another parameter set; RangeError for too many items
  */
 export function readItems(items: unknown, params: FalconParams): ReadItem[] {
   return readList('items', items, MAX_BATCH_ITEMS, (item, index) => {
@@ -55,7 +57,7 @@ export function readItems(items: unknown, params: FalconParams): ReadItem[] {
       throw new TypeError(`"items[${index}]" expected an object, got ${typeName(item)}`);
     }
     const { signature, message, publicKey } = item as Record<keyof ReadItem, unknown>;
-    // Names are only built for errors: building them takes longer than reading.
+    // Names are built only for errors: building them takes longer than reading.
     if (!isIntact(signature)) throw notBytes(`items[${index}].signature`, signature);
     if (!isIntact(message)) throw notBytes(`items[${index}].message`, message);
     if (isIntact(publicKey)) return { signature, message, publicKey };
@@ -69,8 +71,8 @@ export function readItems(items: unknown, params: FalconParams): ReadItem[] {
 }
 
 /**
- * One batch on one machine. Items are taken key by key, so that each key is prepared or copied only
- * once.
+ * One batch on one machine. Items are processed key by key, so that each key is prepared or copied
+ * only once.
  */
 export class Batch {
   readonly #machine: Machine;
@@ -87,7 +89,7 @@ export class Batch {
   #keys = 0;
   readonly #invalid: InvalidBatchItem[] = [];
 
-  /** @param format the only one to accept; undefined for any */
+  /** @param format the only format to accept; undefined for any */
   constructor(machine: Machine, params: FalconParams, items: readonly ReadItem[], format?: number) {
     const { exports, memory } = machine;
     this.#machine = machine;
@@ -118,8 +120,8 @@ export class Batch {
   }
 
   /**
-   * Groups items by key object. Equal keys in different objects are not searched for: finding them
-   * would cost as much as it saves.
+   * Groups items by key object. Equal keys in different objects are not merged: finding them would
+   * cost as much as it saves.
    */
   #byKey(): Map<ReadItem['publicKey'], number[]> {
     const groups = new Map<ReadItem['publicKey'], number[]>();
@@ -132,7 +134,7 @@ export class Batch {
     return groups;
   }
 
-  /** Puts a key into the next free slot, which is then `#keys - 1`. */
+  /** Places a key in the next free slot, which is then `#keys - 1`. */
   #placeKey(publicKey: ReadItem['publicKey']): InvalidReason | undefined {
     if (this.#keys === this.#maxKeys) {
       this.#flush();
@@ -192,7 +194,7 @@ export class Batch {
     this.#used = at + size;
   }
 
-  /** Uses the prepared key, so that the key is read once for all items. */
+  /** Verifies one item with the prepared key, so that the key is read once for all items. */
   #verifyAlone(index: number, slot: number, signature: InputBytes, message: InputBytes): void {
     const params = this.#params;
     const at = slot << (params.logn + 2);

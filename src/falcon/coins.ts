@@ -1,10 +1,10 @@
 /**
- * Reproducible signing: salt and coins follow from the key and the message, so that a message has
- * one signature, the same on every host. No caller has a say in the coins.
+ * Reproducible signing: salt and coins are derived from the key and the message, so that each
+ * message has exactly one signature, the same on every host. Callers cannot choose the coins.
  *
- * Two signatures of one point reveal the key in part. A host that computes differently from others
- * could make the second one, so each instance of the module first gives known answers, and refuses
- * to sign if they differ.
+ * Two signatures of one point reveal part of the key. A host whose arithmetic differs could produce
+ * the second one, so each instance of the module must first reproduce known answers; otherwise it
+ * does not sign.
  */
 import { InputBytes } from '../shared/arguments.ts';
 import { ascii, wipe } from '../shared/bytes.ts';
@@ -17,9 +17,9 @@ import { type ModuleName, machine, read, run } from './wasm.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * The ordinary, compressed signatures of the empty message by the key of the seed "key-0000", by
- * kind: their SHAKE256, 32 bytes. Those of deterministic Falcon are the first ones of the official
- * lists (test/falcon/deterministic.test.ts), with their salt.
+ * SHAKE256 (32 bytes) of the ordinary, compressed signatures of the empty message under the key of
+ * the seed "key-0000", by kind. Those of deterministic Falcon are the first entries of the official
+ * lists (test/falcon/deterministic.test.ts), with their salt added.
  */
 const KNOWN_ANSWERS = Object.freeze({
   9: [
@@ -34,7 +34,7 @@ const KNOWN_ANSWERS = Object.freeze({
 const KNOWN_SEED = ascii('key-0000');
 const EMPTY = new Uint8Array(0);
 
-/** Signs with a drawn salt, or a derived one: whichever the options say. */
+/** Signs with a random or a derived salt, according to the options. */
 export function signAsAsked(
   module: ModuleName,
   params: FalconParams,
@@ -47,10 +47,12 @@ export function signAsAsked(
 }
 
 /**
+ * Signs with derived salt and coins.
+ *
  * @param format the module's number of the format
  * @returns an ordinary signature
- * @throws TypeError or RangeError for a wrong key; CodedError `NOT_REPRODUCIBLE` if the module
- *   gives other answers than the known ones, `INTERNAL` if the new signature did not verify
+ * @throws TypeError or RangeError for an invalid key; CodedError `NOT_REPRODUCIBLE` if the module
+ *   does not reproduce the known answers, `INTERNAL` if the new signature does not verify
  */
 export function signReproducibly(
   module: ModuleName,
@@ -63,7 +65,7 @@ export function signReproducibly(
   // Salt, coins and point are three hashes of the same message, so it is read only once.
   const own = message.copy();
   try {
-    // A key that is wrong is refused before anything is computed.
+    // Rejects an invalid key before computing anything.
     readSecretKey(params, secretKey);
     checkAnswers(module, params);
     return compute(module, params, kind, new InputBytes('message', own), secretKey, format);
@@ -120,7 +122,9 @@ function compute(
   );
 }
 
-/** Whether SHAKE256 of a signature, by the module that made it, is this one, in hex. */
+/**
+ * Compares the SHAKE256 of a signature, computed by the module that made it, with a value in hex.
+ */
 const isKnown = (module: ModuleName, signature: Bytes, known: string): boolean =>
   run(module, false, ({ exports, input }) => {
     const at = exports.IN.value;

@@ -8,40 +8,40 @@ import type {
   SignatureFormat,
 } from './types.ts';
 
-/** The two forms of deterministic signatures. */
+/** Encodings of deterministic signatures. */
 export type DeterministicFormat = Exclude<SignatureFormat, 'padded'>;
 
 /** Byte lengths of deterministic signatures. */
 export interface DeterministicLengths {
-  /** The longest compressed signature. */
+  /** Maximum length of a compressed signature. */
   readonly signature: number;
-  /** Every signature of the constant-time form. */
+  /** Length of every constant-time signature. */
   readonly signatureConstantTime: number;
 }
 
 export interface DeterministicSignOptions {
-  /** Default `compressed`. Both forms carry the same coefficients. */
+  /** Default `compressed`. Both encodings hold the same coefficients. */
   readonly format?: DeterministicFormat;
 }
 
 export interface DeterministicVerifyOptions {
-  /** The salt versions that are accepted, each 0 to 255, or `any` of them. Default `[0]`. */
+  /** Accepted salt versions, each 0 to 255, or `any`. Default `[0]`. */
   readonly saltVersions?: readonly number[] | 'any';
 }
 
-/** Why a deterministic signature is invalid. `saltVersion`: its version is not accepted. */
+/** The reason why a deterministic signature is invalid. `saltVersion`: version not accepted. */
 export type DeterministicInvalidReason = InvalidReason | 'saltVersion';
 
-/** An item that does not verify, by its position in the batch. */
+/** An invalid item, by its position in the batch. */
 export interface InvalidDeterministicItem {
   readonly index: number;
   readonly reason: DeterministicInvalidReason;
 }
 
 /**
- * Deterministic Falcon (`det512`, `det1024`): a constant salt, coins that follow from key and
- * message. A message has one signature under a key, the same on every host. Keys are those of the
- * parameter set.
+ * Deterministic Falcon (`det512`, `det1024`): a constant salt, and coins derived from key and
+ * message. Each message has exactly one signature under a key, the same on every host. It uses the
+ * keys of the parameter set.
  *
  *   | header, 0xb0 + logn or 0xd0 + logn | salt version | s2 |
  *
@@ -54,8 +54,8 @@ export interface FalconDeterministic {
    * Signs with salt version 0.
    *
    * @throws TypeError or RangeError for wrong types, lengths, keys, unknown options; CodedError
-   *   `NOT_REPRODUCIBLE` if this host does not compute the known signatures, `INTERNAL` if the new
-   *   signature did not verify
+   *   `NOT_REPRODUCIBLE` if this host does not reproduce the known signatures, `INTERNAL` if the
+   *   new signature does not verify
    * @example
    * ```ts
    * const signature = falcon1024.det.sign(message, secretKey);
@@ -69,10 +69,11 @@ export interface FalconDeterministic {
   ): Uint8Array<ArrayBuffer>;
 
   /**
-   * Verifies a signature of either form. Returns true or false for any bytes of signature and key.
+   * Verifies a signature in either encoding. Returns true or false for any bytes of signature and
+   * key.
    *
    * @throws TypeError if an argument is not bytes (or a key prepared for this parameter set), or
-   *   for unknown options; RangeError for salt versions that are none
+   *   for unknown options; RangeError for invalid salt versions
    */
   verify(
     signature: Uint8Array,
@@ -82,7 +83,7 @@ export interface FalconDeterministic {
   ): boolean;
 
   /**
-   * Verifies many signatures, as `verifyBatch` of the parameter set.
+   * Verifies many signatures, like `verifyBatch` of the parameter set.
    *
    * @returns the invalid items with their reasons, by ascending index; `[]` if all are valid
    * @throws as `verifyBatch` and `verify`
@@ -93,7 +94,7 @@ export interface FalconDeterministic {
   ): InvalidDeterministicItem[];
 
   /**
-   * The salt version of a signature. Its coefficients are not judged.
+   * Returns the salt version of a signature. Does not check the coefficients.
    *
    * @returns 0 to 255
    * @throws TypeError if it is not bytes; CodedError `INVALID_SIGNATURES` if it is not a
@@ -102,9 +103,9 @@ export interface FalconDeterministic {
   saltVersion(signature: Uint8Array): number;
 
   /**
-   * The same signature in the other form, or in the one that it has already.
+   * Converts a signature to the given encoding, which may be the one it has already.
    *
-   * @throws TypeError or RangeError for wrong types or an unknown form; CodedError
+   * @throws TypeError or RangeError for wrong types or an unknown encoding; CodedError
    *   `INVALID_SIGNATURES` if the signature is not the canonical encoding of its coefficients
    * @example
    * ```ts
@@ -115,8 +116,8 @@ export interface FalconDeterministic {
   convert(signature: Uint8Array, format: DeterministicFormat): Uint8Array<ArrayBuffer>;
 
   /**
-   * The same signature as an ordinary one, with its salt: what `verify` of the parameter set and
-   * aggregates take.
+   * Converts a signature to an ordinary one, with its salt, as `verify` of the parameter set and
+   * aggregates accept it.
    *
    * @throws TypeError if it is not bytes; CodedError `INVALID_SIGNATURES` if it is not a
    *   deterministic signature of this parameter set in canonical encoding
@@ -124,13 +125,13 @@ export interface FalconDeterministic {
   toRound3(signature: Uint8Array, options?: NoOptions): Uint8Array<ArrayBuffer>;
 
   /**
-   * The inverse of `toRound3`. The padded form becomes the compressed one.
+   * The inverse of `toRound3`. Padded signatures become compressed.
    *
    * @throws TypeError if it is not bytes; CodedError `INVALID_SIGNATURES` if it is not a signature
-   *   of this parameter set in canonical encoding, or its salt is not a constant one
+   *   of this parameter set in canonical encoding, or its salt is not constant
    */
   fromRound3(signature: Uint8Array, options?: NoOptions): Uint8Array<ArrayBuffer>;
 }
 
-/** What of deterministic Falcon needs no secret. */
+/** The part of deterministic Falcon that needs no secret key. */
 export interface DeterministicVerifier extends Omit<FalconDeterministic, 'sign'> {}

@@ -1,12 +1,12 @@
 /**
- * Deterministic Falcon: ordinary signatures whose salt is constant, without that salt.
+ * Deterministic Falcon: ordinary signatures with a constant salt, which is omitted.
  *
  *   ordinary        0x30 + logn | salt 40                                  | compressed s2
  *   deterministic   0xb0 + logn | version, the first of the salt's 40 bytes | compressed s2
  *
- * and 0x50 + logn, 0xd0 + logn before s2 of 12 bits per coefficient (the constant-time form). So
- * each deterministic signature is verified as the ordinary one that it stands for. There is no
- * padded form.
+ * The constant-time form has 0x50 + logn or 0xd0 + logn, and s2 of 12 bits per coefficient. To
+ * verify a deterministic signature, the salt is restored and the ordinary signature is verified.
+ * There is no padded form.
  */
 import { InputBytes, readBytes, readList, readOptions } from '../shared/arguments.ts';
 import { CodedError } from '../shared/errors.ts';
@@ -32,33 +32,33 @@ import { type Machine, type ModuleName, read, run } from './wasm.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 type Reason = DeterministicInvalidReason;
-/** Whether a salt version is accepted, by its number. */
+/** Accepted salt versions: index is the version. */
 type Accepted = readonly boolean[];
 
-/** The bit of the header by which deterministic signatures differ from ordinary ones. */
+/** The header bit that distinguishes deterministic signatures from ordinary ones. */
 const BIT = 0x80;
-/** The headers of ordinary signatures, without logn. */
+/** Header of ordinary compressed signatures, without logn. */
 const COMPRESSED_HEADER = 0x30;
 const HEADERS: readonly number[] = [COMPRESSED_HEADER, 0x50];
-/** Header and salt version. */
+/** Bytes of header and salt version. */
 const PREFIX = 2;
-/** The same of ordinary signatures: header and salt. */
+/** Bytes of header and salt in ordinary signatures. */
 const SALTED_PREFIX = 41;
 const SHORTER = SALTED_PREFIX - PREFIX;
 const CURRENT_VERSION = 0;
 const VERSIONS = 256;
 const ANY: Accepted = /* @__PURE__ */ new Array<boolean>(VERSIONS).fill(true);
 
-/** The forms, and the module's numbers of them. */
+/** Encodings of deterministic signatures. */
 const FORMS = /* @__PURE__ */ Object.freeze(['compressed', 'constantTime'] as const);
 
 /** assembly/shared/status.ts: E_SIG_LENGTH */
 const TOO_LONG = -4;
 
-/** Items whose salts are put back at a time. */
+/** Number of items whose salts are restored at a time. */
 const SLICE = 8192;
 
-/** All of deterministic Falcon but signing, for which there is no code here. */
+/** Creates deterministic Falcon without signing; imports no signing code. */
 export function createDeterministicVerifier(
   module: ModuleName,
   params: FalconParams,
@@ -111,17 +111,17 @@ export function createDeterministicVerifier(
 }
 
 /**
- * @returns the module's number of a form that deterministic Falcon has
- * @throws RangeError for an unknown one
+ * Reads the name of an encoding.
+ *
+ * @returns the module's number of the encoding
+ * @throws RangeError for an unknown one, or one that deterministic Falcon does not have
  */
 export function readForm(form: unknown): number {
   if ((FORMS as readonly unknown[]).includes(form)) return FORMATS.indexOf(form as 'compressed');
   throw new RangeError(`"format" expected one of ${FORMS.join(', ')}`);
 }
 
-/**
- * @throws TypeError for unknown options; RangeError for versions that are none, or an empty list
- */
+/** @throws TypeError for unknown options; RangeError for invalid versions or an empty list */
 function readAccepted(options: unknown): Accepted {
   const { saltVersions = [CURRENT_VERSION] } = readOptions(options, ['saltVersions']);
   if (saltVersions === 'any') return ANY;
@@ -136,10 +136,11 @@ function readAccepted(options: unknown): Accepted {
 }
 
 /**
- * Puts the salt back.
+ * Restores the salt.
  *
- * @param input is read once
- * @returns the ordinary signature, its coefficients not judged yet; or why it is none
+ * @param input read once
+ * @returns the ordinary signature, its coefficients not yet checked; or the reason why it is
+ *   invalid
  */
 function withSalt(params: FalconParams, input: InputBytes, accepted: Accepted): Bytes | Reason {
   const { name, logn, lengths } = params;
@@ -151,7 +152,7 @@ function withSalt(params: FalconParams, input: InputBytes, accepted: Accepted): 
   const version = bytes[1]!;
   if (!HEADERS.includes(header - logn)) return 'signatureHeader';
   if (!accepted[version]) return 'saltVersion';
-  // The compressed form ends with the byte that holds its last one. A zero is padding.
+  // The last byte of a compressed signature holds its last 1 bit. A zero byte is padding.
   if (header === COMPRESSED_HEADER + logn && bytes[input.length - 1] === 0) {
     return 'signatureLength';
   }
@@ -162,7 +163,7 @@ function withSalt(params: FalconParams, input: InputBytes, accepted: Accepted): 
   return salted;
 }
 
-/** Takes the salt of an ordinary signature away, which is constant. */
+/** Removes the constant salt from an ordinary signature. */
 export function withoutSalt(salted: Bytes): Bytes {
   const signature = slice(salted, SHORTER, lengthOf(salted));
   signature[0] = salted[0]! | BIT;
@@ -171,11 +172,12 @@ export function withoutSalt(salted: Bytes): Bytes {
 }
 
 /**
- * The ordinary signature that a deterministic one stands for, of either set and any salt version.
- * Its coefficients are not judged.
+ * Converts a deterministic signature, of either parameter set and any salt version, to the ordinary
+ * one. Does not check the coefficients.
  *
- * @param signature bytes that nobody else changes
- * @returns it; the same bytes if they do not start like a deterministic signature, or are padded
+ * @param signature bytes that do not change during the call
+ * @returns the ordinary signature; the same bytes if they do not start like a deterministic
+ *   signature, or are padded
  */
 export function toOrdinary(signature: Uint8Array): Uint8Array {
   const params = [FALCON_512, FALCON_1024].find(({ logn }) =>
@@ -191,7 +193,7 @@ function readSalted(params: FalconParams, signature: unknown): Bytes {
   return accept(params, withSalt(params, readBytes('signature', signature), ANY));
 }
 
-/** @throws CodedError `INVALID_SIGNATURES` for a reason */
+/** @throws CodedError `INVALID_SIGNATURES` if the result is a reason */
 function accept({ name }: FalconParams, result: Bytes | Reason): Bytes {
   if (typeof result !== 'string') return result;
   throw new CodedError('INVALID_SIGNATURES', {
@@ -199,7 +201,7 @@ function accept({ name }: FalconParams, result: Bytes | Reason): Bytes {
   });
 }
 
-/** As `Batch`, of items whose salts are not there. */
+/** Like `Batch`, for items without salts. */
 function judgeItems(
   machine: Machine,
   params: FalconParams,
@@ -229,10 +231,10 @@ function judgeItems(
 }
 
 /**
- * The same ordinary signature in another form, of which its salt is no part.
+ * Encodes an ordinary signature in another format; the salt stays the same.
  *
- * @param format the module's number of the form; the one that the signature has when left out
- * @returns it; or why it is none: not canonical, or too long for the form
+ * @param format the module's number of the format. Default: that of the signature
+ * @returns the signature; or the reason if it is not canonical, or too long for the format
  */
 function recode(
   machine: Machine,
@@ -249,9 +251,9 @@ function recode(
 }
 
 /**
- * An ordinary signature in a form that deterministic Falcon has.
+ * Converts an ordinary signature to an encoding that deterministic Falcon has.
  *
- * @returns it; or why it is none: not canonical, or its salt is not constant
+ * @returns the signature; or the reason if it is not canonical, or its salt is not constant
  */
 function compact(machine: Machine, params: FalconParams, input: InputBytes): Bytes | Reason {
   const { exports, signature } = machine;

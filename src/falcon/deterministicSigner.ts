@@ -1,4 +1,4 @@
-/** Deterministic Falcon with its signing. */
+/** Deterministic Falcon, including signing. */
 import { readBytes, readOptions } from '../shared/arguments.ts';
 import { signReproducibly } from './coins.ts';
 import type { FalconDeterministic } from './det.ts';

@@ -19,30 +19,30 @@ import type { ModuleName } from './wasm.ts';
 /**
  * One parameter set. All functions are synchronous and need no `this`.
  *
- * Arguments are Uint8Arrays of any kind and realm, Buffer included. Results are always plain
- * Uint8Arrays in fresh memory that belongs to the caller. In addition to what it documents, every
- * function may throw:
+ * Arguments are Uint8Arrays, including subclasses such as Buffer and those of other realms. Results
+ * are always plain Uint8Arrays in fresh memory owned by the caller. In addition to its documented
+ * errors, every function may throw:
  *
- * - TypeError for an array that is detached from its memory, or changes its length during the call
- * - CodedError `NO_WEBASSEMBLY` or `OUT_OF_MEMORY` where the host cannot run the module,
- *   `REENTERED` if it is called from within another call (a getRandomValues that signs), `INTERNAL`
- *   for a fault of the machine
- * - the engine's own error when its stack is full; no secret is left behind in that case either
+ * - TypeError for a detached array, or one whose length changes during the call
+ * - CodedError `NO_WEBASSEMBLY` or `OUT_OF_MEMORY` if the host cannot run the module, `REENTERED`
+ *   if it is called from within another call (a getRandomValues that signs), `INTERNAL` for a
+ *   machine fault
+ * - the engine's own error on stack overflow; secrets are wiped in that case, too
  */
 export interface Falcon {
   readonly name: ParameterSet;
-  /** How it hashes; keys are those of every profile of the parameter set. */
+  /** The hash-to-point profile. Keys are the same in all profiles of a parameter set. */
   readonly profile: Profile;
   readonly lengths: FalconLengths;
-  /** Which of the two modules it runs on. */
+  /** The build of the WebAssembly module that it runs on. */
   readonly module: ModuleName;
 
   /**
    * Generates a key pair.
    *
-   * @param seed 8 to 128 secret bytes; the same seed gives the same keys on every machine, those
-   *   of the reference. A key is as hard to guess as its seed: use 48 bytes of randomness, 32 at
-   *   least. Default: 48 bytes of fresh randomness
+   * @param seed 8 to 128 secret bytes. The same seed gives the same keys on every machine, equal to
+   *   those of the reference implementation. A key is only as hard to guess as its seed: use 48
+   *   random bytes, at least 32. Default: 48 bytes of fresh randomness
    * @throws TypeError or RangeError if the seed is not 8 to 128 bytes; CodedError `NO_RANDOMNESS`
    *   if the host has no secure randomness
    * @example
@@ -53,21 +53,21 @@ export interface Falcon {
   keygen(seed?: Uint8Array): KeyPair;
 
   /**
-   * The public key that belongs to a secret key.
+   * Computes the public key of a secret key.
    *
-   * @throws TypeError or RangeError if it is not a secret key of this parameter set; refuses every
-   *   key that `sign` refuses
+   * @throws TypeError or RangeError if it is not a secret key of this parameter set; rejects every
+   *   key that `sign` rejects
    */
   getPublicKey(secretKey: Uint8Array): Uint8Array<ArrayBuffer>;
 
   /**
-   * Signs with fresh randomness: two signatures of one message differ (unless their salt is
+   * Signs with fresh randomness: two signatures of the same message differ (unless their salt is
    * `derived`).
    *
    * @returns the detached signature
    * @throws TypeError or RangeError for wrong types, lengths, keys, unknown options; CodedError
    *   `NO_RANDOMNESS` if the host has no secure randomness, `NOT_REPRODUCIBLE` (derived salts only)
-   *   if it does not compute what it must, `INTERNAL` if the new signature did not verify
+   *   if the host does not reproduce known answers, `INTERNAL` if the new signature does not verify
    * @example
    * ```ts
    * const signature = falcon512.sign(message, secretKey);
@@ -81,10 +81,10 @@ export interface Falcon {
   ): Uint8Array<ArrayBuffer>;
 
   /**
-   * Verifies a detached signature of any form. Returns false for any invalid signature or key;
+   * Verifies a detached signature in any format. Returns false for any invalid signature or key;
    * `verifyBatch` reports the reason.
    *
-   * @param options `format` accepts that one only
+   * @param options `format`: the only format to accept
    * @throws TypeError if an argument is not bytes (or a key prepared for this parameter set), or
    *   for unknown options; RangeError for an unknown format
    * @example
@@ -101,13 +101,14 @@ export interface Falcon {
   ): boolean;
 
   /**
-   * Signs a message of any length, in constant memory: it is read once, piece by piece. The
-   * signature is one as of `sign`. Other calls may be made meanwhile; the key and options are read
-   * before the stream is. If the call fails, the stream is cancelled.
+   * Signs a message of any length in constant memory, reading it once, piece by piece. The result
+   * is a signature like that of `sign`. The key and options are read before the stream. Other calls
+   * may run in the meantime. If the call fails, the stream is cancelled.
    *
-   * @param options as for `sign`. A salt derived from the message is not possible in one pass
-   * @throws TypeError or RangeError as `sign`, or for a stream that is none or gives anything but
-   *   bytes; what the stream fails with (all as the promise's rejection)
+   * @param options as for `sign`, except that the salt cannot be derived: that would take two
+   *   passes
+   * @throws (as the promise's rejection) TypeError or RangeError as `sign`, or if it is not a
+   *   stream of bytes; any error of the stream
    * @example
    * ```ts
    * const signature = await falcon512.signStream(file.stream(), secretKey);
@@ -120,11 +121,11 @@ export interface Falcon {
   ): Promise<Uint8Array<ArrayBuffer>>;
 
   /**
-   * Verifies a signature of a message of any length, in constant memory. The stream is read to its
-   * end, whatever the signature is; no byte of it may be trusted before the answer.
+   * Verifies a signature of a message of any length, in constant memory. Always reads the stream to
+   * its end. Do not trust any byte of it before the promise resolves to true.
    *
-   * @throws as `verify`; TypeError for a stream that is none or gives anything but bytes; what the
-   *   stream fails with (all as the promise's rejection)
+   * @throws (as the promise's rejection) as `verify`; TypeError if it is not a stream of bytes; any
+   *   error of the stream
    * @example
    * ```ts
    * await falcon512.verifyStream(signature, file.stream(), publicKey); // true
@@ -139,12 +140,15 @@ export interface Falcon {
 
   readonly attached: FalconAttached;
 
-  /** The same keys in deterministic Falcon, as Algorand uses it: round 3, whatever `profile`. */
+  /**
+   * Deterministic Falcon with the same keys, as Algorand uses it. Its profile is always round 3,
+   * regardless of `profile`.
+   */
   readonly det: FalconDeterministic;
 
   /**
-   * Does the part of signing that depends on the key alone. The result holds secrets: destroy it
-   * when done. It is frozen and does not refer to the caller's memory.
+   * Precomputes the part of signing that depends only on the key. The result holds secrets: destroy
+   * it after use. It is frozen and does not reference the caller's memory.
    *
    * @throws TypeError or RangeError if it is not a secret key of this parameter set
    * @example
@@ -156,8 +160,8 @@ export interface Falcon {
   expandSecretKey(secretKey: Uint8Array): ExpandedSecretKey;
 
   /**
-   * Does the part of verification that depends on the key alone. The result is frozen and does not
-   * refer to the caller's memory.
+   * Precomputes the part of verification that depends only on the key. The result is frozen and
+   * does not reference the caller's memory.
    *
    * @throws TypeError or RangeError if it is not a public key of this parameter set
    * @example
@@ -169,11 +173,11 @@ export interface Falcon {
   preparePublicKey(publicKey: Uint8Array): PreparedPublicKey;
 
   /**
-   * Verifies many signatures. Items that hold the same key object share its preparation. Every
-   * field of every item is read once, before the first one is verified.
+   * Verifies many signatures. The preparation of a key object is shared by all items that use it.
+   * Every field of every item is read once, before the first item is verified.
    *
    * @param items at most 4,194,304
-   * @param options `format` accepts that one only, for all items
+   * @param options `format`: the only format to accept
    * @returns the invalid items with their reasons, by ascending index; `[]` if all are valid
    * @throws TypeError if the items are not { signature, message, publicKey } of bytes; RangeError
    *   for too many, or an unknown format
@@ -185,9 +189,11 @@ export interface Falcon {
   verifyBatch(items: readonly BatchItem[], options?: VerifyOptions): InvalidBatchItem[];
 }
 
-/** Signature and message in one byte string, in NIST's frame. */
+/** Attached signatures: signature and message in one byte string, in NIST's frame. */
 export interface FalconAttached {
   /**
+   * Signs a message and returns both together.
+   *
    * @returns the message with its signature
    * @throws as `sign`
    * @example
@@ -203,7 +209,9 @@ export interface FalconAttached {
   ): Uint8Array<ArrayBuffer>;
 
   /**
-   * @param options there are none yet; any option throws
+   * Verifies an attached signature and returns its message.
+   *
+   * @param options none yet; any option throws
    * @returns a copy of the message
    * @throws CodedError `INVALID_SIGNATURES` if it is not signed under this key; TypeError as
    *   `verify`
@@ -217,13 +225,13 @@ export interface FalconAttached {
 
 export interface FalconOptions {
   /**
-   * The module to use. Default: `relaxed` if the engine has relaxed SIMD, else `plain`. Both give
-   * the same results.
+   * The build of the module to use. Default: `relaxed` if the engine has relaxed SIMD, else
+   * `plain`. Both give the same results.
    */
   readonly module?: ModuleName;
   /**
-   * How salt and message become a point. Default `round3`. Signatures of another profile have no
-   * constant-time form.
+   * The hash-to-point profile. Default `round3`. Signatures of other profiles have no constant-time
+   * format.
    */
   readonly profile?: 'round3' | 'eth-falcon';
 }

@@ -1,6 +1,6 @@
 /**
- * The hash of a salt and of a message that comes piece by piece. Between pieces its state is here,
- * not in the module, whose only instance other calls use meanwhile.
+ * Incremental hash of a salt and a message that arrives in pieces. Between pieces the state is kept
+ * here and not in the module, since other calls use the module's only instance.
  */
 import type { InputBytes } from '../shared/arguments.ts';
 import { wipe } from '../shared/bytes.ts';
@@ -14,7 +14,7 @@ export class HashState {
 
   /**
    * @param salt 40 bytes
-   * @param isSecret whether the module is wiped after each piece
+   * @param isSecret wipe the module after each piece
    */
   constructor(module: ModuleName, salt: InputBytes, isSecret: boolean) {
     this.#module = module;
@@ -35,7 +35,7 @@ export class HashState {
     });
   }
 
-  /** Puts the state into the machine. @returns the `messageLen` argument of its functions */
+  /** Restores the state in the machine. @returns the `messageLen` argument of its functions */
   restore(machine: Machine): number {
     set(machine.sponge, this.#state);
     return -1;

@@ -1,6 +1,6 @@
 /**
- * Falcon-512 and Falcon-1024: key generation, signing, verification. One object for each, with the
- * same shape and the argument order of @noble/post-quantum.
+ * Falcon-512 and Falcon-1024: key generation, signing, verification. One object per parameter set,
+ * with the argument order of @noble/post-quantum.
  */
 import { copyBytes, InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
@@ -29,8 +29,8 @@ export {
 export type { ModuleName } from './wasm.ts';
 
 /**
- * The object of a parameter set, on a module of your choice. Normally import `falcon512` or
- * `falcon1024` instead.
+ * Creates the object of a parameter set for a given profile and module. Normally, import
+ * `falcon512` or `falcon1024` instead.
  *
  * @throws RangeError for an unknown parameter set, profile or module, or a module that this engine
  *   cannot run; TypeError for unknown options
@@ -63,7 +63,7 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
 function createAttached(module: ModuleName, params: FalconParams): FalconAttached {
   return Object.freeze({
     seal(message, secretKey, sealOptions) {
-      // A copy, so that what is sealed is what was signed.
+      // A copy, so that the sealed message is the signed one.
       const copy = copyBytes('message', message);
       const options = readSigningOptions(params, sealOptions, ['testSeed', 'salt']);
       const input = new InputBytes('message', copy);
@@ -80,7 +80,7 @@ function createAttached(module: ModuleName, params: FalconParams): FalconAttache
       const isValid = run(
         module,
         false,
-        // Zero padding belongs to a detached form, not to this one.
+        // Zero padding is valid only in detached signatures.
         (machine) => verifyOne(machine, params, signature, message, key, COMPRESSED) === undefined,
       );
       if (!isValid) throw invalidSeal();
@@ -89,15 +89,15 @@ function createAttached(module: ModuleName, params: FalconParams): FalconAttache
   } satisfies FalconAttached);
 }
 
-/** Falcon-512, NIST security level 1; {@link Falcon} describes its methods. */
+/** Falcon-512, NIST security level 1. See {@link Falcon} for its methods. */
 export const falcon512: Falcon = /* @__PURE__ */ createFalcon('falcon512');
-/** Falcon-1024, NIST security level 5; {@link Falcon} describes its methods. */
+/** Falcon-1024, NIST security level 5. See {@link Falcon} for its methods. */
 export const falcon1024: Falcon = /* @__PURE__ */ createFalcon('falcon1024');
 
 /**
- * Compiles the module without blocking. Optional: the first call compiles it otherwise. Call it
- * early on a page whose main thread must not stall, or in a host that refuses to compile
- * synchronously.
+ * Compiles the module without blocking. Optional: otherwise, the first call compiles it. Call this
+ * early on pages whose main thread must not block, and on hosts that do not allow synchronous
+ * compilation.
  *
  * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` if the host cannot compile it (as the
  *   promise's rejection)
@@ -107,13 +107,13 @@ export async function ready(): Promise<void> {
 }
 
 /**
- * Supplies a compiled module, for hosts that compile ahead of time only (Cloudflare's workerd).
- * Call it before anything else; `falcon512` and `falcon1024` then use it.
+ * Supplies a compiled module, for hosts that only compile ahead of time (Cloudflare's workerd).
+ * Call this before any other function; `falcon512` and `falcon1024` then use the module.
  *
- * @param module `falconry/falcon.wasm`, or `falconry/falcon.relaxed.wasm` where the engine has
- *   relaxed SIMD
- * @throws TypeError if it is not a compiled module, RangeError if it is another one; CodedError
- *   `NO_WEBASSEMBLY`
+ * @param module `falconry/falcon.wasm`, or `falconry/falcon.relaxed.wasm` if the engine has relaxed
+ *   SIMD
+ * @throws TypeError if it is not a compiled module, RangeError if it is a different module;
+ *   CodedError `NO_WEBASSEMBLY`
  * @example
  * ```ts
  * import wasm from 'falconry/falcon.wasm';

@@ -1,6 +1,6 @@
 /**
- * Keys processed in advance. Only this folder can reach their contents: no property, constructor or
- * patched prototype leads to them.
+ * Precomputed keys. Only this folder can access their contents: no property, constructor or patched
+ * prototype exposes them.
  */
 import { wipe } from '../shared/bytes.ts';
 import { slice } from '../shared/intrinsics.ts';
@@ -13,11 +13,13 @@ type Bytes = Uint8Array<ArrayBuffer>;
 export interface Prepared {
   readonly params: FalconParams;
   readonly publicKey: Bytes;
-  /** The transform of h with its companions, as the module's PREPARED region holds it. */
+  /**
+   * The transform of h with its Barrett companions, in the layout of the module's PREPARED region.
+   */
   readonly prepared: Bytes;
 }
 
-/** The contents of a prepared key, not a copy; undefined if the value is not a prepared key. */
+/** Returns the contents of a prepared key, not a copy; undefined for any other value. */
 export let insidePrepared: (value: unknown) => Prepared | undefined;
 
 export class PreparedKey implements PreparedPublicKey {
@@ -46,12 +48,12 @@ export class PreparedKey implements PreparedPublicKey {
 /** The contents of an expanded key. */
 export interface Expanded {
   readonly params: FalconParams;
-  /** The FFT basis and the LDL tree, as the module's EXPANDED region holds them. */
+  /** The FFT basis and the LDL tree, in the layout of the module's EXPANDED region. */
   readonly expanded: Bytes;
 }
 
 /**
- * The contents of an expanded key, not a copy; undefined if the value is not an expanded key.
+ * Returns the contents of an expanded key, not a copy; undefined for any other value.
  *
  * @throws TypeError if the key was destroyed
  */

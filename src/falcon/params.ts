@@ -8,15 +8,15 @@ import type { InvalidReason, ParameterSet, Profile, SignatureFormat } from './ty
 export interface FalconLengths {
   readonly publicKey: number;
   readonly secretKey: number;
-  /** Seed of `keygen`, when it draws one itself. */
+  /** Bytes of randomness that `keygen` draws by default. */
   readonly seed: 48;
-  /** Random bytes in front of the message when it is hashed, part of every signature. */
+  /** Random bytes hashed before the message; part of every signature. */
   readonly salt: 40;
-  /** The longest compressed signature. */
+  /** Maximum length of a compressed signature. */
   readonly signature: number;
-  /** Every padded signature. */
+  /** Length of every padded signature. */
   readonly signaturePadded: number;
-  /** Every signature of the constant-time form. */
+  /** Length of every constant-time signature. */
   readonly signatureConstantTime: number;
 }
 
@@ -25,14 +25,14 @@ export interface FalconParams {
   /** n = 2^logn coefficients. */
   readonly logn: 9 | 10;
   readonly lengths: FalconLengths;
-  /** Largest ||(s1, s2)||^2 of a signature. */
+  /** Maximum ||(s1, s2)||^2 of a signature. */
   readonly betaSq: number;
   readonly profile: Profile;
   /** The module's number of the profile. */
   readonly profileNumber: number;
 }
 
-/** The module's number of a profile, and its byte in an aggregate. 1 is kept for FIPS 206. */
+/** The module's number of a profile, and its byte in an aggregate. 1 is reserved for FIPS 206. */
 export const PROFILE_NUMBERS: Readonly<Record<Profile, number>> = Object.freeze({
   round3: 0,
   'eth-falcon': 2,
@@ -81,13 +81,13 @@ export const FALCON_1024: FalconParams = Object.freeze({
   profileNumber: PROFILE_NUMBERS.round3,
 });
 
-/** ETHFALCON: the same but for the hash. */
+/** ETHFALCON: the same except for the hash. */
 const ETH_FALCON_512: FalconParams = Object.freeze({
   ...FALCON_512,
   profile: 'eth-falcon',
   profileNumber: PROFILE_NUMBERS['eth-falcon'],
 });
-/** The draft's point and limit; its encodings are in src/falcon/profiles. */
+/** The draft's hash-to-point and limit; its encodings are in src/falcon/profiles. */
 const DRAFT_512: FalconParams = Object.freeze({
   ...FALCON_512,
   profile: 'fn-dsa-draft-2026-07',
@@ -99,10 +99,10 @@ const DRAFT_1024: FalconParams = Object.freeze({
   profileNumber: PROFILE_NUMBERS['fn-dsa-draft-2026-07'],
 });
 
-/** Every set of every profile. */
+/** All parameter sets of all profiles. */
 const PARAMS = Object.freeze([FALCON_512, FALCON_1024, ETH_FALCON_512, DRAFT_512, DRAFT_1024]);
 
-/** Whether it is a parameter set that has the profile. */
+/** Returns whether the value is a parameter set that has the profile. */
 export const hasProfile = (
   profile: Profile,
   parameterSet: ParameterSet | undefined,
@@ -131,28 +131,30 @@ export const FORMATS: readonly SignatureFormat[] = Object.freeze([
   'constantTime',
 ]);
 
-/** The module's numbers of the formats, one by one. */
+/** The module's numbers of the formats. */
 export const COMPRESSED = FORMATS.indexOf('compressed');
 export const PADDED = FORMATS.indexOf('padded');
 export const CONSTANT_TIME = FORMATS.indexOf('constantTime');
 
-/** Bytes of a salt, of both sets; a signature has it after its header. */
+/** Bytes of a salt, in both sets. In a signature, it follows the header. */
 export const SALT_BYTES = 40;
 
-/** Bytes of the seed from which the module draws all coins of a signature. */
+/** Bytes of the seed from which the module derives all coins of a signature. */
 export const SAMPLER_SEED_BYTES = 48;
 
-/** Bytes of a seed of `keygen`, from and to. */
+/** Range of seed lengths of `keygen`, in bytes. */
 export const SEED_BYTES = Object.freeze({ min: 8, max: 128 });
 
-/** What reproducible signing derives, by the module's number: assembly/falcon/reproducible.ts. */
+/** Kinds of reproducible signing, as the module's numbers: assembly/falcon/reproducible.ts. */
 export const DETERMINISTIC = 0;
 export const DERIVED = 1;
 export const KINDS = Object.freeze([DETERMINISTIC, DERIVED] as const);
 export type Kind = (typeof KINDS)[number];
 /**
- * @returns the module's number of a format
- * @throws RangeError for anything but the name of one
+ * Reads the name of a format.
+ *
+ * @returns the module's number of the format
+ * @throws RangeError for anything but the name of a format
  */
 export function readFormat(format: unknown): number {
   const number = FORMATS.indexOf(format as SignatureFormat);
@@ -160,7 +162,7 @@ export function readFormat(format: unknown): number {
   return number;
 }
 
-/** Those codes of assembly/shared/status.ts that the caller's input can cause. */
+/** The codes of assembly/shared/status.ts that invalid input can cause. */
 const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({
   [-1]: 'publicKeyHeader',
   [-2]: 'publicKeyRange',
@@ -170,5 +172,5 @@ const REASONS: Readonly<Record<number, InvalidReason>> = Object.freeze({
   [-6]: 'signatureMismatch',
 });
 
-/** Why the module refuses its input, from its status. A status without a name refuses it, too. */
+/** Returns the reason for a status of the module. An unknown status counts as a mismatch. */
 export const reasonOf = (status: number): InvalidReason => REASONS[status] ?? 'signatureMismatch';

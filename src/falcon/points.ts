@@ -1,6 +1,6 @@
 /**
- * Signatures and keys as coefficients, for code that packs them or proves something about them.
- * Only canonical encodings decode; encoding the result again gives the same bytes.
+ * Signatures and keys as coefficients, for code that packs them or proves statements about them.
+ * Only canonical encodings decode, so re-encoding gives the same bytes.
  */
 import { isInt16Array, readBytes } from '../shared/arguments.ts';
 import { lengthOf, set, slice } from '../shared/intrinsics.ts';
@@ -23,9 +23,9 @@ export interface DecodedSignature {
 
 /** The polynomials of a verification: n coefficients each, centred. */
 export interface OpenedSignature {
-  /** The point that salt and message hash to. */
+  /** The hash of salt and message to a point. */
   readonly c: Coefficients;
-  /** c - s2 h mod q: the half that a signature omits. */
+  /** c - s2 h mod q: the half that signatures omit. */
   readonly s1: Coefficients;
 }
 
@@ -37,11 +37,13 @@ const coefficients = ({ memory }: Machine, at: number, n: number): Coefficients 
 const residues = ({ memory }: Machine, at: number, n: number): Uint16Array<ArrayBuffer> =>
   new Uint16Array(memory.buffer, at, n);
 
-/** Largest coefficient of s2. */
+/** Maximum magnitude of a coefficient of s2. */
 const MAX_S2 = 2047;
 
 /**
- * @param raw a hashed point as the module holds it: not reduced yet, minus 2^15
+ * Reduces a hashed point.
+ *
+ * @param raw the point as the module holds it: not reduced, minus 2^15
  * @returns its coefficients, centred mod q
  */
 function centredPoint(raw: Int16Array): Coefficients {
@@ -54,9 +56,9 @@ function centredPoint(raw: Int16Array): Coefficients {
 }
 
 /**
- * Decodes a detached signature of any form. Its first byte determines the parameter set.
+ * Decodes a detached signature in any format. Its first byte determines the parameter set.
  *
- * @returns its parts, or why it is not a signature
+ * @returns its parts, or the reason why it is not a signature
  * @throws TypeError if it is not bytes
  * @example
  * ```ts
@@ -114,7 +116,7 @@ export function encodeSignature(decoded: DecodedSignature): Bytes | undefined {
 /**
  * Decodes a public key.
  *
- * @returns h, n coefficients in [0, q), or why it is not a key of this parameter set
+ * @returns h, n coefficients in [0, q), or the reason why it is not a key of this parameter set
  * @throws TypeError if it is not bytes
  */
 export function decodePublicKey(
@@ -134,12 +136,12 @@ export function decodePublicKey(
 }
 
 /**
- * The point that a salt and a message hash to.
+ * Hashes a salt and a message to a point.
  *
- * @param profile how; default Falcon's own way
+ * @param profile the hash-to-point profile. Default: `round3`
  * @returns c, n coefficients in [0, q)
- * @throws TypeError or RangeError for wrong types, a salt that has not 40 bytes, or a profile that
- *   the set does not have
+ * @throws TypeError or RangeError for wrong types, a salt that is not 40 bytes long, or a profile
+ *   that the set does not have
  */
 export function hashToPoint(
   parameterSet: ParameterSet,
@@ -160,8 +162,7 @@ export function hashToPoint(
 }
 
 /**
- * SHAKE256 of public bytes, at the speed of the module. The parts are concatenated; it makes no
- * difference where they are cut.
+ * Computes SHAKE256 of public bytes in WebAssembly. The parts are concatenated.
  *
  * @param length bytes of output, at most 64
  * @throws TypeError if a part is not bytes, RangeError for a length that is not 1 to 64
@@ -174,7 +175,7 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Bytes {
   return onMachine((machine) => {
     const { exports, input, inputSize } = machine;
     const at = exports.IN.value;
-    // Small parts are gathered, so that the module is called once per 8 kB.
+    // Gathers small parts, so that the module is called once per 8 kB.
     let gathered = 0;
     const absorb = (): void => {
       exports.hashUpdate(at, gathered);
@@ -197,9 +198,9 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Bytes {
 }
 
 /**
- * The half that a signature omits: s1 = c - s2 h mod q, centred. Does not check its norm.
+ * Computes the half that signatures omit: s1 = c - s2 h mod q, centred. Does not check its norm.
  *
- * @returns s1, n coefficients of at most 6144 in magnitude, or why the key is invalid
+ * @returns s1, n coefficients of at most 6144 in magnitude, or the reason why the key is invalid
  * @throws TypeError or RangeError for wrong types, lengths, or a coefficient of s2 above 2047
  */
 export function recoverS1(...of: Parameters<typeof openSignature>): Coefficients | InvalidReason {
@@ -208,9 +209,9 @@ export function recoverS1(...of: Parameters<typeof openSignature>): Coefficients
 }
 
 /**
- * The same together with the point c, from a single hash.
+ * Computes s1 as `recoverS1` does, together with the point c, with a single hash.
  *
- * @returns both, or why the key is invalid
+ * @returns both, or the reason why the key is invalid
  * @throws as `recoverS1`
  */
 export function openSignature(

@@ -1,4 +1,4 @@
-/** The salts that are not drawn but follow from the parameter set, or from key and message. */
+/** Salts that are not random: constant ones, and those derived from key and message. */
 import { ascii, equal } from '../shared/bytes.ts';
 import { set } from '../shared/intrinsics.ts';
 import { FALCON_512, paramsOf } from './params.ts';
@@ -10,7 +10,7 @@ const CONSTANT_LABEL = ascii('FALCON_DET');
 const DERIVED_LABEL = ascii('falconry salt v1');
 
 /**
- * The salt of deterministic Falcon: version ‖ logn ‖ "FALCON_DET" ‖ 28 zero bytes.
+ * Returns the salt of deterministic Falcon: version ‖ logn ‖ "FALCON_DET" ‖ 28 zero bytes.
  *
  * @param version 0 to 255
  * @returns 40 bytes
@@ -23,13 +23,12 @@ export function constantSalt(version: number, parameterSet: ParameterSet): Uint8
   return salt;
 }
 
-/** Whether a salt is that of deterministic Falcon, of whatever version. */
+/** Returns whether a salt is one of deterministic Falcon, of any version. */
 export const isConstantSalt = (salt: Uint8Array, parameterSet: ParameterSet): boolean =>
   equal(salt, constantSalt(salt[0]!, parameterSet));
 
 /**
- * The salt that follows from a key and a message: SHAKE256("falconry salt v1" ‖ public key ‖
- * message).
+ * Derives the salt from a key and a message: SHAKE256("falconry salt v1" ‖ public key ‖ message).
  *
  * @returns 40 bytes
  */

@@ -1,10 +1,10 @@
 /**
- * Everything that touches a secret key: key generation, expansion, signing. Each call leaves the
- * module's memory wiped.
+ * All operations on secret keys: key generation, expansion, signing. Each call wipes the module's
+ * memory at its end.
  *
- * Arguments are read before the module is entered. A caller's secret goes straight from the
- * caller's memory into the module; our own (randomness) goes through a buffer that is wiped as
- * well.
+ * Arguments are read before the module is entered. Secrets of the caller are copied directly from
+ * the caller's memory into the module. The library's own (randomness) pass through a buffer that is
+ * wiped, too.
  */
 import { type InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
 import { CodedError, isCodedError, isStackOverflow } from '../shared/errors.ts';
@@ -60,7 +60,7 @@ export function drawSeed({ randomness, seed }: Machine, length: number): void {
   } catch (cause) {
     throw isStackOverflow(cause) || isCodedError(cause) ? cause : noRandomness(cause);
   }
-  // All zeros come from a stub, which would reveal the key with the second signature.
+  // All zeros mean a stubbed generator, which would reveal the key with the second signature.
   let bits = 0;
   for (let i = 0; i < length; i++) bits |= drawn[i]!;
   if (bits === 0) throw noRandomness();
@@ -100,7 +100,7 @@ export function keygen(module: ModuleName, params: FalconParams, given: unknown)
   );
 }
 
-/** Refuses what `sign` refuses: expanding checks the whole key. */
+/** Rejects every key that `sign` rejects: expanding checks the whole key. */
 export function publicKeyOf(module: ModuleName, params: FalconParams, secretKey: unknown): Bytes {
   const key = readBytes('secretKey', secretKey, params.lengths.secretKey);
   return runSecret(
@@ -179,18 +179,18 @@ export function readSecretKey(params: FalconParams, value: unknown): InputBytes 
   return inside;
 }
 
-/** The options of signing, once read. */
+/** The validated options of signing. */
 export interface SigningOptions {
   /** The module's number of the format. */
   readonly format: number;
   readonly testSeed: { readonly salt: InputBytes; readonly samplerSeed: InputBytes } | undefined;
-  /** Whether salt and coins follow from the message: coins.ts. */
+  /** True if salt and coins are derived from the message: coins.ts. */
   readonly isDerived: boolean;
 }
 
 /**
  * @param known the names of the options that the call accepts
- * @throws TypeError or RangeError for anything else
+ * @throws TypeError or RangeError for invalid options
  */
 export function readSigningOptions(
   { profile }: FalconParams,
@@ -202,14 +202,15 @@ export function readSigningOptions(
   if (profile !== 'round3' && number === CONSTANT_TIME) {
     throw new RangeError(`"format" expected one of compressed, padded in ${profile}`);
   }
-  // The labels of derived salts and coins stand for round 3: one point for one pair of both.
+  // The labels of derived salts and coins are those of round 3; another profile would reuse them
+  // for another point.
   if (profile !== 'round3' && salt !== undefined) {
     throw new RangeError(`"salt" is no option in ${profile}`);
   }
   if (salt !== undefined && salt !== 'derived') throw new RangeError('"salt" expected "derived"');
   const isDerived = salt === 'derived';
   if (testSeed === undefined) return { format: number, testSeed, isDerived };
-  // A derived salt with other coins would be two signatures of one point.
+  // A derived salt with other coins would lead to two signatures of one point.
   if (isDerived) throw new TypeError('"testSeed" and "salt" exclude each other');
   const seed = readOptions(testSeed, ['salt', 'samplerSeed'], 'testSeed');
   return {

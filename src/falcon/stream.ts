@@ -1,6 +1,6 @@
 /**
- * Messages that come as streams, of any length, in constant memory. One pass is enough: a signature
- * hashes its salt before the message, and the salt is known from the start.
+ * Signing and verification of streamed messages of any length, in constant memory. One pass is
+ * enough: the salt is hashed before the message and is known from the start.
  */
 import { InputBytes, readBytes, typeName } from '../shared/arguments.ts';
 import { wipe } from '../shared/bytes.ts';
@@ -22,7 +22,9 @@ function checkStream(stream: unknown): asserts stream is ByteStream {
   );
 }
 
-/** Its pieces. Whoever stops early cancels it. Some hosts' ReadableStreams are not iterable. */
+/**
+ * Yields the pieces; cancels the stream on early exit. Not every host's ReadableStream is iterable.
+ */
 async function* piecesOf(stream: ByteStream): AsyncGenerator<unknown, void> {
   if (Symbol.asyncIterator in stream) {
     yield* stream;
@@ -38,7 +40,7 @@ async function* piecesOf(stream: ByteStream): AsyncGenerator<unknown, void> {
       yield next.value;
     }
   } catch (error) {
-    isDone = true; // it has failed by itself
+    isDone = true; // failed already, so not cancelled
     throw error;
   } finally {
     if (!isDone) await reader.cancel();
@@ -46,7 +48,7 @@ async function* piecesOf(stream: ByteStream): AsyncGenerator<unknown, void> {
   }
 }
 
-/** @throws TypeError for a piece that is not bytes; whatever the stream fails with */
+/** @throws TypeError for a piece that is not bytes; any error of the stream */
 async function hashAll(stream: ByteStream, hash: HashState | undefined): Promise<void> {
   for await (const piece of piecesOf(stream)) {
     const bytes = readBytes('piece of "stream"', piece);
@@ -54,7 +56,7 @@ async function hashAll(stream: ByteStream, hash: HashState | undefined): Promise
   }
 }
 
-/** Does what `Falcon.signStream` says. */
+/** Implements `Falcon.signStream`. */
 export async function signStream(
   module: ModuleName,
   params: FalconParams,
@@ -101,14 +103,14 @@ export async function signStream(
   }
 }
 
-/** @throws TypeError for a key of another set, or one that was destroyed in the meantime */
+/** @throws TypeError for a key of another set, or one destroyed in the meantime */
 function checkKey(params: FalconParams, key: ExpandedKey): Expanded {
   const inside = insideExpanded(key)!;
   if (inside.params.name === params.name) return inside;
   throw new TypeError(`"secretKey" is a key of ${inside.params.name}`);
 }
 
-/** A salt that depends on the message would take a pass of its own. */
+/** Rejects derived salts, which depend on the message and so would need a second pass. */
 function refuseDerivedSalt(options: unknown): void {
   if (typeof options !== 'object' || options === null || !Object.hasOwn(options, 'salt')) return;
   throw new TypeError(
@@ -128,7 +130,7 @@ const drawnSalt = (module: ModuleName, params: FalconParams): Uint8Array<ArrayBu
     (machine) => read(machine.seed, SALT_BYTES),
   );
 
-/** Does what `FalconVerifier.verifyStream` says. */
+/** Implements `FalconVerifier.verifyStream`. */
 export async function verifyStream(
   module: ModuleName,
   params: FalconParams,
@@ -141,7 +143,7 @@ export async function verifyStream(
   checkStream(stream);
   const key = ownKey(readPublicKey('publicKey', params, publicKey));
   const format = readVerifyOptions(options);
-  // What is too long is refused for its length: it need not be kept.
+  // A signature that is too long is rejected by its length alone, so it is not kept.
   const isLong = own.length > params.lengths.signatureConstantTime;
   if (isLong || own.length <= SALT_BYTES) {
     await hashAll(stream, undefined);
@@ -159,7 +161,7 @@ export async function verifyStream(
   );
 }
 
-/** A copy of an encoded key, unless it is too long to be one. */
+/** Copies an encoded key, unless it is too long to be one. */
 function ownKey(key: InputKey): InputKey {
   if (!(key instanceof InputBytes) || key.length > 2048) return key;
   return new InputBytes('publicKey', key.copy());

@@ -1,21 +1,20 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** The types of this folder. No code, so that every file can import it. */
+/** The types of this folder. Contains no code, so that every file can import it. */
 
 export type ParameterSet = 'falcon512' | 'falcon1024';
 
 /**
- * How salt and message become a point (docs/profiles.md). Keys, equation and norm bound are the
- * same.
+ * The hash-to-point profile (docs/profiles.md). Keys, equation and norm bound are the same in all.
  *
  * - `round3`: Falcon as submitted to NIST, SHAKE256
- * - `eth-falcon`: ETHFALCON, Keccak-256 in counter mode; Falcon-512 alone
+ * - `eth-falcon`: ETHFALCON, Keccak-256 in counter mode; Falcon-512 only
  * - `fn-dsa-draft-2026-07`: FN-DSA as rust-fn-dsa 0.4.0 expects it, in round-3 encodings; salt and
- *   64-byte message representative, and no coefficient beyond 840
+ *   64-byte message representative, and no coefficient above 840 in magnitude
  */
 export type Profile = 'round3' | 'eth-falcon' | 'fn-dsa-draft-2026-07';
 
 /**
- * How a signature is encoded.
+ * The encoding of a signature.
  *
  * - `compressed`: shortest, length varies (655 bytes on average at 512, 1271 at 1024)
  * - `padded`: the same, padded with zeros to a fixed length (666, 1280)
@@ -24,13 +23,13 @@ export type Profile = 'round3' | 'eth-falcon' | 'fn-dsa-draft-2026-07';
 export type SignatureFormat = 'compressed' | 'padded' | 'constantTime';
 
 /**
- * Why a signature is invalid.
+ * The reason why a signature is invalid.
  *
  * - `publicKeyLength`, `publicKeyHeader`, `publicKeyRange`: not a public key of this parameter set
- * - `signatureLength`, `signatureHeader`: not the length or first byte of any form of this set, or
- *   not of the format that was asked for
- * - `signatureEncoding`: not the canonical encoding of its coefficients; or padded, where the
- *   compressed format was asked for
+ * - `signatureLength`, `signatureHeader`: not the length or first byte of any format of this set,
+ *   or not of the requested one
+ * - `signatureEncoding`: not the canonical encoding of its coefficients; or padded when the
+ *   compressed format was requested
  * - `signatureMismatch`: well-formed, but not a signature of this message under this key
  */
 export type InvalidReason =
@@ -66,7 +65,7 @@ export interface BatchItem {
   readonly publicKey: Uint8Array | PreparedPublicKey;
 }
 
-/** An item that does not verify, by its position in the batch. */
+/** An invalid item, by its position in the batch. */
 export interface InvalidBatchItem {
   readonly index: number;
   readonly reason: InvalidReason;
@@ -78,8 +77,8 @@ export interface KeyPair {
 }
 
 /**
- * Replaces the host's randomness. Only for tests: two signatures of different messages with the
- * same seed reveal the key.
+ * Replaces the host's randomness. Only for tests: signing two different messages with the same seed
+ * reveals the key.
  */
 export interface TestSeed {
   /** 40 bytes, part of the signature. */
@@ -91,13 +90,13 @@ export interface TestSeed {
 export interface SignOptions {
   /** Default `compressed`. */
   readonly format?: SignatureFormat;
-  /** Only for tests with known answers. Default: fresh randomness of the host. */
+  /** Only for known-answer tests. Default: fresh randomness of the host. */
   readonly testSeed?: TestSeed;
   /**
-   * `derived`: salt and coins follow from the key and the message, by hashing. One message has one
-   * signature then, the same on every host, whatever the format; verifiers see no difference.
-   * Excludes `testSeed`. Read docs/profiles.md, "Derived salts", before you choose it. Default:
-   * a fresh random salt
+   * `derived`: derives salt and coins from the key and the message, by hashing. Each message then
+   * has exactly one signature, the same on every host and in every format; verifiers see no
+   * difference. Excludes `testSeed`. Read docs/profiles.md, "Derived salts", before you choose it.
+   * Default: a fresh random salt
    */
   readonly salt?: 'derived';
 }
@@ -105,18 +104,18 @@ export interface SignOptions {
 /** Options of `verify` and `verifyBatch`. */
 export interface VerifyOptions {
   /**
-   * The only format to accept. Default: any of the three. One signature has an encoding in each, so
-   * whoever sees one form can compute the others: pin the format where a signature must have one
-   * encoding only, as in an identifier or a chain of blocks.
+   * The only format to accept. Default: any of the three. A signature can be converted between
+   * formats by anyone, so pin the format where a signature must have a unique encoding, as in an
+   * identifier or a blockchain.
    */
   readonly format?: SignatureFormat;
 }
 
 /**
- * A message piece by piece. Every piece is read before the next one is asked for. It makes no
- * difference where the cuts are.
+ * A message in pieces. Each piece is read before the next one is requested. Piece boundaries do not
+ * matter.
  */
 export type ByteStream = AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
 
-/** The options of a call that has none yet: any option throws. */
+/** Options of a call that has none yet: any option throws. */
 export type NoOptions = Readonly<Record<string, never>>;

@@ -1,4 +1,4 @@
-/** Verification alone: the part of `Falcon` that needs no secret, and no code for secrets. */
+/** The part of `Falcon` that needs no secret key, without secret-key code. */
 import { copyBytes, readBytes } from '../shared/arguments.ts';
 import { Batch, readItems } from './batch.ts';
 import type { Falcon } from './falcon.ts';
@@ -8,7 +8,7 @@ import { verifyStream } from './stream.ts';
 import { prepareKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
 import { type ModuleName, run } from './wasm.ts';
 
-/** What of `Falcon` verifies. */
+/** The verifying part of `Falcon`. */
 export interface FalconVerifier
   extends Pick<
     Falcon,

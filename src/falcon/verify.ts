@@ -17,12 +17,7 @@ import { type Machine, read } from './wasm.ts';
 /** A public key as the caller passed it: encoded or prepared. */
 export type InputKey = InputBytes | Pick<Prepared, 'prepared'>;
 
-/**
- * Reads a public key for verification; its bytes may be anything.
- *
- * @param name its name in errors
- * @throws TypeError if it is neither bytes nor a key prepared for this parameter set
- */
+/** Reads a public key for verification. Its bytes may be invalid. */
 export function readPublicKey(name: string, params: FalconParams, value: unknown): InputKey {
   const inside = insidePrepared(value);
   if (inside === undefined) return readBytes(name, value);
@@ -32,7 +27,7 @@ export function readPublicKey(name: string, params: FalconParams, value: unknown
 }
 
 /**
- * The options of verification.
+ * Reads the options of verification.
  *
  * @returns the module's number of the only format to accept; undefined for any
  * @throws TypeError for unknown options, RangeError for an unknown format
@@ -43,14 +38,14 @@ export function readVerifyOptions(options: unknown): number | undefined {
 }
 
 /**
- * Why a signature that may decode is not of the format that is asked for; undefined if it is, or if
- * none is asked for.
+ * Checks the format of a signature, which may not decode. Returns the reason if it is not of the
+ * requested format; undefined if it is, or if none is requested.
  *
- * The first byte distinguishes the constant-time form. The other two share theirs: compressed bits
- * end with the one of the last coefficient, so their last byte is not zero, while padding is. What
- * needs no padding to have the padded length is of both formats.
+ * The first byte identifies the constant-time format. The other two have the same first byte:
+ * compressed bits end with a 1, so the last byte is not zero, while padding is. A signature that
+ * has the padded length without padding is in both formats.
  *
- * @param bytes our own memory, with the signature at `at`
+ * @param bytes internal memory, with the signature at `at`
  * @param length its length, at least one
  */
 export function formatFault(
@@ -69,9 +64,11 @@ export function formatFault(
 }
 
 /**
+ * Verifies one signature.
+ *
  * @param message the message, or its hash after the signature's salt
  * @param format the only one to accept; undefined for any
- * @returns why the signature is invalid; undefined if it is valid
+ * @returns the reason why the signature is invalid; undefined if it is valid
  */
 export function verifyOne(
   machine: Machine,
@@ -107,7 +104,9 @@ export function verifyOne(
 }
 
 /**
- * @returns the prepared form of an encoded key, or why it is not a key of this parameter set
+ * Prepares an encoded key.
+ *
+ * @returns the prepared key, or the reason why it is not a key of this parameter set
  */
 export function prepareKey(
   machine: Machine,

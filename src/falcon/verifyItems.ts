@@ -1,16 +1,16 @@
 /**
- * Verifies a run of items, in a pool's thread or in the calling one. Imports no pool: bundlers that
- * follow `new Worker` refuse a worker that starts itself.
+ * Verifies a run of items, in a pool's thread or in the calling one. Does not import the pool:
+ * bundlers that follow `new Worker` reject a worker that starts itself.
  */
 import { Batch, type ReadItem } from './batch.ts';
 import type { FalconParams } from './params.ts';
 import type { InvalidBatchItem, ParameterSet } from './types.ts';
 import { bestModule, run } from './wasm.ts';
 
-/** The name that a pool's threads give in their hello. */
+/** The worker's name, sent in its hello. */
 export const VERIFY_WORKER = 'falconry verify';
 
-/** The work of a thread: a run of items, packed. */
+/** The input of a thread: a run of items, packed. */
 export interface VerifyWork {
   readonly parameterSet: ParameterSet;
   readonly buffer: ArrayBuffer;
@@ -18,13 +18,19 @@ export interface VerifyWork {
   readonly format: number | undefined;
 }
 
-/** Its answer. Indices count from the start of the run; the buffer is returned for reuse. */
+/**
+ * The thread's answer. Indices count from the start of the run; the buffer is returned for reuse.
+ */
 export interface VerifyAnswer {
   readonly invalid: InvalidBatchItem[];
   readonly buffer: ArrayBuffer;
 }
 
-/** @returns the invalid items with their reasons, by ascending index */
+/**
+ * Verifies items synchronously.
+ *
+ * @returns the invalid items with their reasons, by ascending index
+ */
 export function verifyItems(
   params: FalconParams,
   items: readonly ReadItem[],

@@ -1,7 +1,7 @@
 /**
- * The entry `falconry/verify`: verification alone, in every profile, for pages and edge functions
- * that count kilobytes. The package builds it with the module `falcon.verify.wasm`, which has no
- * code for secrets.
+ * The entry `falconry/verify`: only verification, in every profile, for pages and edge functions
+ * with size limits. The package builds it with the module `falcon.verify.wasm`, which has no
+ * secret-key code.
  */
 import type { DeterministicVerifier } from './det.ts';
 import { createDeterministicVerifier } from './deterministic.ts';
@@ -44,7 +44,7 @@ export type {
 export type { FalconVerifier } from './verifier.ts';
 export type { ModuleName } from './wasm.ts';
 
-/** Verifies with a parameter set of round 3, and deterministic signatures by its keys. */
+/** Verification for a parameter set of round 3, including deterministic signatures. */
 export interface Round3Verifier extends FalconVerifier {
   readonly det: DeterministicVerifier;
 }
@@ -58,23 +58,23 @@ function createRound3(parameterSet: ParameterSet): Round3Verifier {
   });
 }
 
-/** Verifies with Falcon-512. */
+/** Verification for Falcon-512. */
 export const falcon512: Round3Verifier = /* @__PURE__ */ createRound3('falcon512');
-/** Verifies with Falcon-1024. */
+/** Verification for Falcon-1024. */
 export const falcon1024: Round3Verifier = /* @__PURE__ */ createRound3('falcon1024');
 
-/** Verifies with ETHFALCON. */
+/** Verification for ETHFALCON. */
 export const ethFalcon512: FalconVerifier = /* @__PURE__ */ createVerifier(
   /* @__PURE__ */ paramsIn('eth-falcon', 'falcon512'),
   /* @__PURE__ */ bestModule(),
 );
 
-/** Verifies with the FN-DSA draft, n = 512. */
+/** Verification for the FN-DSA draft, n = 512. */
 export const fnDsaDraft512: FnDsaDraftVerifier = /* @__PURE__ */ createDraftVerifier(
   'fnDsaDraft512',
   'falcon512',
 );
-/** Verifies with the FN-DSA draft, n = 1024. */
+/** Verification for the FN-DSA draft, n = 1024. */
 export const fnDsaDraft1024: FnDsaDraftVerifier = /* @__PURE__ */ createDraftVerifier(
   'fnDsaDraft1024',
   'falcon1024',

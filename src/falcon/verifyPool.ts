@@ -1,12 +1,12 @@
 /**
- * `verifyBatch` on worker threads: the same answer as the synchronous call, for any number of
+ * `verifyBatch` on worker threads: the same result as the synchronous call, for any number of
  * threads, including none.
  *
  *   verifyBatch(items) ── runs of items ──> thread 1, thread 2, ..   (two runs each: one in work,
  *        ^                                       │                    one waiting)
  *        └────────── invalid items, buffer ──────┘
  *
- * Runs are packed only when a thread has room, so memory stays bounded however long the batch is.
+ * Runs are packed only when a thread has room, so memory is bounded for batches of any length.
  * Until the first thread has started, or if none can be started, the calling thread verifies in
  * slices. Threads are kept for the next batch, and let the process exit while they are idle.
  */
@@ -34,7 +34,7 @@ export type {
 
 export interface VerifyPool {
   readonly parameterSet: ParameterSet;
-  /** The maximum, not counting the calling thread. */
+  /** Maximum number of threads, not counting the calling one. */
   readonly threads: number;
   /**
    * Verifies a batch. The items and their bytes must not change until the promise settles. If no
@@ -56,16 +56,16 @@ export interface VerifyPool {
 }
 
 /**
- * Number of items in a run. Runs are long at first, so that dispatching them (about 40 µs) is cheap
- * compared with their work, and get shorter towards the end of the batch, so that all threads
- * finish together.
+ * Minimum number of items per run. Runs are long at first, so that dispatching them (about 40 µs)
+ * is cheap compared with their work, and get shorter towards the end of the batch, so that all
+ * threads finish together.
  */
 const RUN_MIN = 32;
 const RUN_MAX = 1024;
 const RUN_SHARE = 4;
-/** A run of long messages ends where it exceeds this many bytes. */
+/** A run of long messages ends once it exceeds this many bytes. */
 const RUN_BYTES = 1 << 20;
-/** Items that the calling thread verifies before it checks the clock again. */
+/** Items that the calling thread verifies between two looks at the clock. */
 const STEP_ITEMS = 64;
 
 interface Run {
@@ -147,7 +147,7 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
 
 /**
  * Verifies a run in the calling thread, in steps, so that a long run on a slow machine does not
- * block its other work.
+ * block the thread.
  */
 async function verifyInSteps(
   params: FalconParams,
@@ -170,7 +170,7 @@ async function verifyInSteps(
 const closedError = (): CodedError =>
   new CodedError('ABORTED', { message: 'The verify pool is closed' });
 
-/** The runs of a batch, generated on demand. */
+/** Generates the runs of a batch on demand. */
 function* runsOf(items: readonly ReadItem[], threads: number): Generator<Run, void> {
   for (let from = 0; from < items.length; ) {
     const share = Math.ceil((items.length - from) / (RUN_SHARE * threads));
@@ -180,7 +180,9 @@ function* runsOf(items: readonly ReadItem[], threads: number): Generator<Run, vo
   }
 }
 
-/** The end of the run that starts at `from`: at most `length` items, and none after RUN_BYTES. */
+/**
+ * Returns the end of the run that starts at `from`: at most `length` items, none after RUN_BYTES.
+ */
 function runEnd(items: readonly ReadItem[], from: number, length: number): number {
   const end = Math.min(items.length, from + length);
   let bytes = 0;
@@ -193,8 +195,8 @@ function runEnd(items: readonly ReadItem[], from: number, length: number): numbe
 }
 
 /**
- * Buffers that threads have returned, for the next runs: fresh memory costs more than the packing.
- * Buffers enlarged by one long message are not kept.
+ * A pool of buffers that threads have returned: allocating costs more than packing. Buffers
+ * enlarged for one long message are not kept.
  */
 class SpareBuffers {
   readonly #spare: ArrayBuffer[] = [];
@@ -204,7 +206,7 @@ class SpareBuffers {
     this.#most = most;
   }
 
-  /** @returns a buffer of one of few sizes, so that the next run can use it */
+  /** @returns a buffer of one of a few sizes, so that later runs can reuse it */
   take(size: number): ArrayBuffer {
     const fitting = this.#spare.findIndex((buffer) => buffer.byteLength >= size);
     if (fitting >= 0) return this.#spare.splice(fitting, 1)[0]!;

@@ -9,7 +9,7 @@ const MAX_THREADS = 256;
 
 /** Statistics of a batch. */
 export interface VerifyPoolStats {
-  /** Threads of the pool that are running; 0 if the calling thread did all of the work. */
+  /** Number of running threads; 0 if the calling thread did all of the work. */
   readonly threads: number;
 }
 
@@ -20,17 +20,17 @@ export interface VerifyPoolOptions {
   /** The parameter set to verify. Default `'falcon512'`. */
   readonly parameterSet?: ParameterSet;
   /**
-   * The maximum number of threads, 1 to 256, not counting the calling one. Default: as many as the
-   * host says can run at once. A batch starts only as many as it can use.
+   * Maximum number of threads, 1 to 256, not counting the calling one. Default: the parallelism
+   * that the host reports. A batch starts only as many as it can use.
    */
   readonly threads?: number;
   /**
-   * The address of the threads' module, if the bundler does not find it: `falconry/verify-worker`,
-   * built as an entry of its own. A relative string is resolved against the page (in Node, Deno and
-   * Bun: the process's working directory).
+   * URL of the threads' module, if the bundler does not find it: `falconry/verify-worker`, built as
+   * a separate entry. A relative string is resolved against the page (in Node, Deno and Bun:
+   * against the working directory).
    */
   readonly workerUrl?: string | URL;
-  /** The default for the option of the same name of `verifyBatch`. */
+  /** Default for the `onStats` option of `verifyBatch`. */
   readonly onStats?: OnStats;
 }
 
@@ -40,9 +40,7 @@ export interface VerifyPoolBatchOptions extends VerifyOptions {
   readonly signal?: AbortSignal;
   /** Called after each run of items, with the number verified so far and the total. */
   readonly onProgress?: (done: number, total: number) => void;
-  /**
-   * Called once, when the batch is verified and every thread that was started is running or lost.
-   */
+  /** Called once, when the batch is verified and every started thread is running or lost. */
   readonly onStats?: OnStats;
 }
 

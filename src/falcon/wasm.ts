@@ -1,10 +1,10 @@
 /**
  * The single instance of the module: copies bytes into and out of its regions, one call at a time,
- * and leaves nothing behind.
+ * and leaves no data behind.
  *
  * Calls are synchronous from copy-in to copy-out and never overlap. After any exception the
- * instance is discarded: its memory may be in any state, so it is filled with zeros, and the next
- * call creates a fresh one.
+ * instance is discarded: its memory may be in any state, so it is zeroed, and the next call creates
+ * a new instance.
  */
 import type { InputBytes } from '../shared/arguments.ts';
 import { CodedError } from '../shared/errors.ts';
@@ -46,17 +46,17 @@ export class Machine {
   readonly expanded: Uint8Array<ArrayBuffer>;
   readonly batchData: Uint8Array<ArrayBuffer>;
   readonly batchKeys: Uint8Array<ArrayBuffer>;
-  /** Randomness on its way from the host to `seed`. */
+  /** Buffer for randomness between the host and `seed`. */
   readonly randomness = new Uint8Array(SIZES.SEED);
   /**
-   * The arguments of a call that holds secrets: this machine, and unused padding of some kilobytes.
-   * The padding occupies stack during the call, which leaves room for the wiping that follows, even
-   * if the call ended because the stack was full.
+   * The arguments of a call that holds secrets: this machine, and a few kilobytes of unused
+   * padding. The padding occupies stack during the call and so reserves room for the wiping
+   * afterwards, even if the call ended with a stack overflow.
    */
   readonly padded: readonly [Machine, ...undefined[]] = [this, ...new Array(512).fill(undefined)];
-  /** Degrees (logn) whose known answers it has given: coins.ts. */
+  /** Degrees (logn) whose known answers the instance has reproduced: coins.ts. */
   readonly reproduces = new Set<number>();
-  /** True while a call is in the module. */
+  /** True while a call is inside the module. */
   isEntered = false;
   /** True once a call has ended with an exception. */
   isLost = false;
@@ -64,7 +64,7 @@ export class Machine {
   constructor(instance: WebAssembly.Instance) {
     const exports = instance.exports as unknown as FalconExports;
     const buffer = exports.memory.buffer as ArrayBuffer; // never grows, so views stay valid
-    // The module of verification has no regions for secrets.
+    // The verification module has no regions for secrets.
     const region = (at: WebAssembly.Global | undefined, length: number) =>
       at === undefined ? new Uint8Array(0) : new Uint8Array(buffer, at.value, length);
     this.exports = exports;
@@ -83,8 +83,8 @@ export class Machine {
   }
 
   /**
-   * Passes a message to the module: as a whole in IN, or, if it is too long for that, hashed piece
-   * by piece after its salt.
+   * Passes a message to the module: as a whole in IN, or, if it is too long, hashed piece by piece
+   * after its salt.
    *
    * @param saltAt address of the salt
    * @returns the `messageLen` argument of the module's functions
@@ -100,13 +100,13 @@ export class Machine {
     return -1;
   }
 
-  /** Hashes bytes of any length, through IN. */
+  /** Hashes bytes of any length through IN. */
   hashPieces(bytes: InputBytes): void {
     const { exports } = this;
     this.eachPiece(bytes, (length) => exports.hashUpdate(exports.IN.value, length));
   }
 
-  /** Puts bytes of any length into IN, piece by piece. */
+  /** Copies bytes of any length into IN, piece by piece. */
   eachPiece(bytes: InputBytes, take: (length: number) => void): void {
     const { input, inputSize } = this;
     const view = bytes.view();
@@ -118,7 +118,7 @@ export class Machine {
   }
 }
 
-/** A copy of the first bytes of a region. */
+/** Copies the first bytes of a region. */
 export const read = (region: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> =>
   slice(region, 0, length);
 
@@ -136,7 +136,7 @@ const machines: { [N in ModuleName]: Machine | undefined } = {
 };
 
 /**
- * The module's instance; created at the first call, in half a millisecond.
+ * Returns the module's instance; the first call creates it, in half a millisecond.
  *
  * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY`
  */
@@ -159,15 +159,15 @@ export function useModule(module: WebAssembly.Module): void {
 /** Compiles the best build without blocking. */
 export const compileAsync = (name: ModuleName): Promise<void> => loader.compileAsync(name);
 
-/** A local name: in some bundles an imported one is a getter, which needs stack. */
+/** A local name: some bundlers compile imports to getters, which need stack. */
 const zero = fill;
 
 /**
  * Runs `body` on the module's instance.
  *
- * @param holdsSecrets whether to wipe the module's memory afterwards, whatever happens
- * @throws CodedError `REENTERED` if a call is in the module already, `INTERNAL` if the module
- *   trapped; whatever `body` throws, after which the instance is discarded
+ * @param holdsSecrets wipe the module's memory afterwards, also after an exception
+ * @throws CodedError `REENTERED` if a call is already inside the module, `INTERNAL` if the module
+ *   trapped; any error of `body`; the instance is discarded after an error
  */
 export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: Machine) => T): T {
   const running = machine(name);
@@ -185,7 +185,7 @@ export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: 
     running.isEntered = false;
     return result;
   } catch (error) {
-    // Call none of our functions here: one that has to be compiled first may not find enough stack.
+    // No function calls here: a function that is not compiled yet may not find enough stack.
     running.isLost = true;
     zero(running.memory, 0);
     zero(running.randomness, 0);
@@ -195,8 +195,8 @@ export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: 
 }
 
 /**
- * The error for a call within a call. If the host interrupted a call (the time limit of a `vm`),
- * the instance still counts as entered. As soon as other work runs, this is certain, and the
+ * Creates the error for a nested call. If the host interrupted a call (the time limit of a `vm`),
+ * the instance still counts as entered. Once other work runs, the call has certainly ended, and the
  * instance is cleaned up.
  */
 function reentered(running: Machine): CodedError {

@@ -6,26 +6,26 @@
  */
 import type { Context, MiddlewareHandler } from 'hono';
 import { CodedError, type ErrorCode, isCodedError } from '../shared/errors.ts';
-import { describe, inShort } from './describe.ts';
+import { errorSummary, errorText } from './events.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/bodyBudget.ts';
+import { AnonymousLimiter, credentialsOf, RequestLimiter } from './http/limits.ts';
 import { cors, Hono } from './http/npmInstallHono.ts';
 import type { Env } from './http/observe.ts';
 import { observed } from './http/observe.ts';
 import { ProblemError, problemResponse } from './http/problems.ts';
 import { newTraceId, REQUEST_ID } from './http/traceContext.ts';
 import { isRefusal } from './identity/callers.ts';
-import { AnonymousLimiter, credentialsOf, RequestLimiter } from './limits.ts';
 import type { Settings } from './options/options.ts';
 import { uiRoutes } from './page/route.ts';
-import { Reservations } from './reservations.ts';
 import { aggsignRoutes } from './routes/aggsign.ts';
 import { openapiRoute } from './routes/openapi.ts';
+import { Reservations } from './routes/reservations.ts';
 import type { Caller, Deps, Route } from './routes/route.ts';
 import { signRoutes } from './routes/sign.ts';
 import { taskRoutes } from './routes/tasks.ts';
 import { uploadRoutes } from './routes/uploads.ts';
-import type { Runtime } from './runtime.ts';
+import type { Runtime } from './service.ts';
 
 export function createApp(runtime: Runtime): Hono<Env> {
   const { settings } = runtime;
@@ -177,14 +177,15 @@ const TROUBLE: ReadonlySet<ErrorCode> = new Set(['STORE_UNAVAILABLE', 'STORAGE_F
 function refuse(c: Context<Env>, { settings }: Deps, error: unknown): Response {
   const id = c.get('origin')?.requestId ?? newTraceId();
   if (isCodedError(error) && error.status !== 500) {
-    if (TROUBLE.has(error.code)) settings.logger.warn('request refused', { id, ...inShort(error) });
+    if (TROUBLE.has(error.code))
+      settings.logger.warn('request refused', { id, ...errorSummary(error) });
     return problemResponse(error);
   }
   settings.logger.error('request failed', {
     id,
     method: c.req.method,
     path: new URL(c.req.url).pathname,
-    error: describe(error),
+    error: errorText(error),
   });
   const shown = isCodedError(error) ? error : new CodedError('INTERNAL', { cause: error });
   return problemResponse(shown, { id });

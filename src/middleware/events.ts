@@ -1,7 +1,6 @@
 /** The events and log messages of the service, as its host and its own parts see them. */
-import type { CodedError } from '../shared/errors.ts';
+import { type CodedError, isCodedError } from '../shared/errors.ts';
 import type { TaskState } from '../wire/taskStates.ts';
-import type { TaskProgress } from './stores/port/task.ts';
 
 /** Receives log messages: a sentence and plain fields. */
 export interface Logger {
@@ -69,7 +68,7 @@ export type RunnerEvent =
   /** A phase is over, also by the end of the attempt. */
   | (OfAttempt & {
       readonly type: 'phase';
-      readonly phase: TaskProgress['phase'];
+      readonly phase: 'read' | 'verify' | 'aggregate' | 'store';
       readonly durationMs: number;
     })
   | (OfAttempt & {
@@ -83,3 +82,19 @@ export type RunnerEvent =
   | (OfAttempt & { readonly type: 'failed' | 'retried' | 'setAside'; readonly error: CodedError })
   /** The store or the disk did not answer; the runner carries on. */
   | { readonly type: 'trouble'; error: unknown };
+
+/** An error with its stack and its causes. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause === undefined ? '' : `\ncaused by ${errorText(error.cause)}`;
+  return `${error.stack ?? error.message}${cause}`;
+}
+
+/** The code of an error, its text and those of its causes; for what is expected to happen. */
+export function errorSummary(error: unknown): { readonly code?: string; readonly error: string } {
+  const texts: string[] = [];
+  for (let at: unknown = error; at !== undefined; at = at instanceof Error ? at.cause : undefined) {
+    texts.push(at instanceof Error ? at.message : String(at));
+  }
+  return { ...(isCodedError(error) && { code: error.code }), error: texts.join(': ') };
+}

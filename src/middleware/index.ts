@@ -11,11 +11,11 @@
 import type { Hono } from 'hono';
 import { CodedError } from '../shared/errors.ts';
 import { createApp } from './app.ts';
-import type { Health } from './health.ts';
+import type { Health } from './http/health.ts';
 import type { Env } from './http/observe.ts';
 import { createApiKey, rotateApiKey } from './identity/apiKeys.ts';
 import { resolveOptions, type ServiceOptions } from './options/options.ts';
-import { Runtime } from './runtime.ts';
+import { Runtime } from './service.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/port/taskStore.ts';
 
 export type { CodedError, ErrorCode, InvalidItem } from '../shared/errors.ts';
@@ -32,7 +32,6 @@ export type {
   UploadUrlOptions,
 } from './blobs/port/blobStore.ts';
 export type { Logger, PortCall, RunnerEvent, ServiceEvent } from './events.ts';
-export { answerHealth, type Health, type ServiceState } from './health.ts';
 export { toFastifyPlugin } from './hosts/fastify.ts';
 export {
   type FetchHandler,
@@ -41,7 +40,9 @@ export {
   toFetchHandler,
 } from './hosts/fetch.ts';
 export { type NodeHandler, toNodeHandler } from './hosts/node.ts';
+export { answerHealth, type Health, type ServiceState } from './http/health.ts';
 export type { ProblemBody } from './http/problems.ts';
+export type { TracingApi } from './http/tracing.ts';
 export type { Authenticate, ClientIdentity } from './identity/callers.ts';
 export type {
   PerClientLimits,
@@ -101,7 +102,6 @@ export { memoryStore } from './stores/sqlite/memory.ts';
 export { type SqliteOptions, sqliteStore } from './stores/sqlite/sqlite.ts';
 export type { SqliteFile } from './stores/sqlite/sqliteFile.ts';
 export type { StoreSettings } from './stores/sqlite/sqliteWork.ts';
-export type { TracingApi } from './tracing.ts';
 
 /** The API keys in the service's own store. */
 export interface ApiKeys {

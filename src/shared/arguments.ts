@@ -1,40 +1,42 @@
 /**
- * Reads the arguments of callers: bytes, lists, options.
+ * Reads and validates callers' arguments: bytes, lists, options.
  *
- * A caller's object is examined once, and only in ways that it cannot falsify: the engine's own
- * functions (intrinsics.ts) say whether it is a Uint8Array, how long it is and what it holds.
+ * Each argument is read once, with the engine's built-in functions (intrinsics.ts), so that a
+ * hostile object cannot misreport whether it is a Uint8Array, its length or its contents.
  *
- * | array | answer |
+ * | array | result |
  * |---|---|
  * | Uint8Array, Buffer, any subclass, of any realm | its bytes |
- * | on shared memory | its bytes, read once: what was read is judged and used |
- * | on a resizable buffer | its bytes, at its length when it was handed in |
- * | detached, or out of the bounds of a buffer that shrank | TypeError |
- * | detached or of another length when its bytes are read | TypeError |
+ * | on shared memory | its bytes, read once, so that the checked bytes are those used |
+ * | on a resizable buffer | its bytes, with its length at the time of the call |
+ * | detached, or out of bounds because its buffer shrank | TypeError |
+ * | detached or resized by the time its bytes are read | TypeError |
  * | any other typed array, DataView, ArrayBuffer, Proxy, lookalike | TypeError |
  */
 
 import { bufferOf, byteOffsetOf, indexOf, kindOf, lengthOf, set } from './intrinsics.ts';
 
-/** Whether a value is a Uint8Array, of this or of another realm (an iframe's, a test runner's). */
+/**
+ * Returns whether a value is a Uint8Array, of this or another realm (an iframe's, a test runner's).
+ */
 export function isBytes(value: unknown): value is Uint8Array {
   return kindOf(value) === 'Uint8Array';
 }
 
-/** Whether a value is an Int16Array, of this or of another realm. */
+/** Returns whether a value is an Int16Array, of this or another realm. */
 export function isInt16Array(value: unknown): value is Int16Array {
   return kindOf(value) === 'Int16Array';
 }
 
-/** A caller's value that is known to be bytes, with the length that was checked. */
+/** A caller's byte array, with the length that was checked. */
 export class InputBytes {
   readonly length: number;
   readonly #array: Uint8Array;
 
   /**
-   * @param name what to call them in an error
-   * @param array known to be bytes
-   * @throws TypeError if they are detached or out of bounds
+   * @param name name of the argument in errors
+   * @param array a Uint8Array
+   * @throws TypeError if it is detached or out of bounds
    */
   constructor(name: string, array: Uint8Array) {
     this.#array = array;
@@ -43,9 +45,9 @@ export class InputBytes {
   }
 
   /**
-   * Copies all of them.
+   * Copies all bytes.
    *
-   * @throws TypeError if their length is no longer what it was
+   * @throws TypeError if the length has changed
    */
   copyTo(target: Uint8Array, at = 0): void {
     if (lengthOf(this.#array) !== this.length) throw new TypeError('bytes changed their length');
@@ -60,8 +62,8 @@ export class InputBytes {
   }
 
   /**
-   * @returns the caller's memory as a plain array, to be read at once
-   * @throws TypeError if their length is no longer what it was
+   * @returns a plain view of the caller's memory, to be read immediately
+   * @throws TypeError if the length has changed
    */
   view(): Uint8Array {
     if (lengthOf(this.#array) !== this.length) throw new TypeError('bytes changed their length');
@@ -69,12 +71,14 @@ export class InputBytes {
   }
 }
 
-/** Whether a value is a Uint8Array that has its memory. */
+/** Returns whether a value is a Uint8Array that is not detached. */
 export function isIntact(value: unknown): value is Uint8Array {
   return isBytes(value) && (lengthOf(value) > 0 || isAttached(value));
 }
 
-/** Whether an array without elements is really empty, neither detached nor out of bounds. */
+/**
+ * Returns whether an array without elements is really empty, neither detached nor out of bounds.
+ */
 function isAttached(array: Uint8Array): boolean {
   try {
     indexOf(array, 0);
@@ -84,7 +88,7 @@ function isAttached(array: Uint8Array): boolean {
   }
 }
 
-/** The error for a value that is not {@link isIntact}. */
+/** Creates the error for a value that is not {@link isIntact}. */
 export function notBytes(name: string, value: unknown): TypeError {
   return isBytes(value)
     ? new TypeError(`"${name}" is detached or out of the bounds of its buffer`)
@@ -92,12 +96,11 @@ export function notBytes(name: string, value: unknown): TypeError {
 }
 
 /**
- * The bytes of an argument.
+ * Reads an argument that must be bytes.
  *
- * @param name what to call it in an error
- * @param lengths the only lengths allowed; any length when left out
- * @throws TypeError if it is not a Uint8Array, or detached; RangeError if its length is not one of
- *   those allowed
+ * @param name name of the argument in errors
+ * @param lengths the only lengths allowed; any length if omitted
+ * @throws TypeError if it is not a Uint8Array, or detached; RangeError if its length is not allowed
  */
 export function readBytes(name: string, value: unknown, ...lengths: readonly number[]): InputBytes {
   if (!isBytes(value)) throw notBytes(name, value);
@@ -109,7 +112,7 @@ export function readBytes(name: string, value: unknown, ...lengths: readonly num
 }
 
 /**
- * A copy of the bytes of an argument, in fresh memory.
+ * Copies the bytes of an argument to fresh memory.
  *
  * @throws as `readBytes`
  */
@@ -122,9 +125,9 @@ export function copyBytes(
 }
 
 /**
- * The elements of a list. Its length is read once, then each element once, in order.
+ * Reads the elements of a list: the length once, then each element once, in order.
  *
- * @param most the maximum number of elements
+ * @param most maximum number of elements
  * @param read converts an element
  * @throws TypeError if it is not an array, of this or of another realm; RangeError if it has too
  *   many elements
@@ -149,12 +152,12 @@ export function readList<T>(
 }
 
 /**
- * The options of a call. Only properties of the object itself count, so that a polluted prototype
- * sets none; each is read once.
+ * Reads the options of a call, each once. Inherited properties are ignored, so that a polluted
+ * prototype cannot set options.
  *
- * @param known the names that the call accepts
- * @param name what to call the object in an error
- * @returns their values; options that are not given are undefined
+ * @param known accepted names
+ * @param name name of the object in errors
+ * @returns their values; missing options are undefined
  * @throws TypeError if it is not a plain object, or has an unknown name
  */
 export function readOptions<K extends string>(
@@ -176,8 +179,8 @@ export function readOptions<K extends string>(
 }
 
 /**
- * Whether it is an object like `{}` or `Object.create(null)`, of this or another realm: not an
- * array, a map or an instance of a class.
+ * Returns whether a value is an object like `{}` or `Object.create(null)`, of this or another
+ * realm: not an array, a map or an instance of a class.
  */
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
@@ -185,14 +188,14 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** @throws TypeError for anything but a function or undefined */
+/** @throws TypeError if the value is neither a function nor undefined */
 export function checkHook(name: string, hook: unknown): void {
   if (hook !== undefined && typeof hook !== 'function') {
     throw new TypeError(`"${name}" expected a function, got ${typeName(hook)}`);
   }
 }
 
-/** The name of an unexpected value's type, for errors. */
+/** Returns the type name of an unexpected value, for errors. */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';

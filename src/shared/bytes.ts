@@ -1,4 +1,4 @@
-/** Common operations on our own byte arrays; arguments.ts reads those of callers. */
+/** Operations on internal byte arrays. For arrays of callers, see arguments.ts. */
 import { fill, lengthOf } from './intrinsics.ts';
 
 /** @returns one new array with all parts, in order */
@@ -6,7 +6,7 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   return concatAll(parts);
 }
 
-/** The same for more parts than a call can have arguments. */
+/** Like `concat`, for more parts than a call can have arguments. */
 export function concatAll(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -24,9 +24,7 @@ export function ascii(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }
 
-/**
- * Whether both have the same bytes. The time depends only on the lengths, not on where they differ.
- */
+/** Returns whether both arrays hold the same bytes. The time depends only on the lengths. */
 export function equal(a: Uint8Array, b: Uint8Array): boolean {
   const length = lengthOf(a);
   if (length !== lengthOf(b)) return false;
@@ -55,13 +53,13 @@ export function toHex(bytes: Uint8Array): string {
   return decoder.decode(text);
 }
 
-/** The value of every ASCII character as a hex digit of either case; 255 for other characters. */
+/** Value of each ASCII character as a hex digit of either case; 255 for other characters. */
 const DIGIT_VALUES = new Uint8Array(128).fill(255);
 for (let i = 0; i < 16; i++) DIGIT_VALUES[DIGITS[i]!] = i;
 for (let i = 10; i < 16; i++) DIGIT_VALUES[DIGITS[i]! - 32] = i;
 
 /**
- * @returns the bytes that an even number of hex digits (upper or lower case) encodes
+ * @returns the bytes of an even number of hex digits (upper or lower case)
  * @throws TypeError if it is not a string, RangeError for an odd length or anything but hex digits
  */
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {

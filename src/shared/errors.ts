@@ -1,10 +1,10 @@
 /**
- * The one error class with a code, and the one table that says what each code means.
+ * The error class with codes, and the table of the codes' meanings.
  *
- * Who throws what: a caller's own mistake (types, lengths of their own arguments, unknown options)
- * is a plain `TypeError` or `RangeError`, thrown before any work. Bytes to be judged give `false`.
- * Everything else that goes wrong is a {@link CodedError}; its code decides the HTTP status and
- * whether trying the same thing again can help. Nothing else may cross a room's border.
+ * Invalid arguments (types, lengths, unknown options) throw a plain `TypeError` or `RangeError`
+ * before any work. Untrusted bytes that fail verification give `false`. Every other failure is a
+ * {@link CodedError}; its code determines the HTTP status and whether a retry can help. No other
+ * errors may cross a module boundary.
  */
 
 /**
@@ -19,9 +19,9 @@ export interface ErrorMeaning {
 const meaning = (status: number, retriable: boolean, message: string): ErrorMeaning =>
   Object.freeze({ status, retriable, message });
 
-/** code → { status, retriable, message }; texts never hold secrets, paths or caller's data. */
+/** code → { status, retriable, message }; texts never contain secrets, paths or caller data. */
 export const ERROR_CODES = Object.freeze({
-  // What was handed in is wrong: repeating it cannot help.
+  // Invalid input: a retry cannot help.
   INVALID_SIGNATURES: meaning(422, false, 'Some signatures of the batch are not valid'),
   BAD_AGGREGATE: meaning(422, false, 'The aggregate is not valid for these statements'),
   NO_PROOF: meaning(422, false, 'No proof could be made of this batch'),
@@ -34,7 +34,6 @@ export const ERROR_CODES = Object.freeze({
   WRONG_PASSPHRASE: meaning(422, false, 'The passphrase does not open the key'),
   KEY_TOO_COSTLY: meaning(422, false, 'Opening the key would cost more than is allowed'),
   BAD_RESULT_FILE: meaning(422, false, 'The result file is not valid'),
-  BAD_BACKUP: meaning(422, false, 'The backup is damaged or incomplete'),
   MALFORMED_JSON: meaning(400, false, 'The body is not valid JSON'),
   MALFORMED_GZIP: meaning(400, false, 'The body is not valid gzip'),
   INVALID_QUERY: meaning(400, false, 'A query parameter is not valid'),
@@ -62,7 +61,7 @@ export const ERROR_CODES = Object.freeze({
   UNSUPPORTED_MEDIA_TYPE: meaning(415, false, 'The body is of a type that is not accepted'),
   EXPECTATION_FAILED: meaning(417, false, 'Only 100-continue can be expected'),
 
-  // The host lacks something: repeating it there cannot help.
+  // The host lacks a feature: a retry on the same host cannot help.
   NO_WEBASSEMBLY: meaning(500, false, 'This host cannot run the WebAssembly that is needed'),
   NO_RANDOMNESS: meaning(500, false, 'This host has no source of secure randomness'),
   NO_WEBCRYPTO: meaning(
@@ -81,7 +80,7 @@ export const ERROR_CODES = Object.freeze({
   ),
   STORE_OLDER: meaning(500, false, 'The store must be brought up to date: falconry migrate'),
 
-  // Resources and time: the same request can succeed later.
+  // Resources and time limits: the same request can succeed later.
   REQUEST_TIMEOUT: meaning(408, true, 'The request took too long to arrive'),
   NOT_STARTED: meaning(503, true, 'The service is starting'),
   OVERLOADED: meaning(503, true, 'The service is busy'),
@@ -98,11 +97,11 @@ export const ERROR_CODES = Object.freeze({
   OUT_OF_MEMORY: meaning(503, true, 'There is not enough memory'),
   TIMED_OUT: meaning(503, true, 'The work took longer than is allowed'),
 
-  // The caller stopped it.
+  // Stopped by the caller.
   ABORTED: meaning(499, false, 'The work was stopped by its caller'),
   CANCELLED: meaning(409, false, 'The task was cancelled'),
 
-  // Us, and the server that we are mounted in.
+  // Faults of the service, or of the server that it is mounted in.
   NO_WORKER: meaning(500, false, 'The worker thread of the service cannot be started'),
   BODY_CONSUMED: meaning(
     500,
@@ -115,20 +114,20 @@ export const ERROR_CODES = Object.freeze({
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** One item of a batch that is at fault, by its position in the caller's list, and why. */
+/** A faulty item of a batch: its position in the caller's list, and the reason. */
 export interface InvalidItem {
   readonly index: number;
   readonly reason: string;
 }
 
 export interface CodedErrorDetails {
-  /** Replaces the table's text; it may reach a client, so it must not hold secrets or paths. */
+  /** Replaces the table's text. It may reach a client, so it must not contain secrets or paths. */
   readonly message?: string;
-  /** The item at fault, when it is exactly one. */
+  /** The faulty item, if there is exactly one. */
   readonly index?: number;
-  /** Every item at fault, in ascending order of index. */
+  /** All faulty items, by ascending index. */
   readonly invalid?: readonly InvalidItem[];
-  /** The form in which a key was found, as far as it could be told. */
+  /** The detected form of a key, if known. */
   readonly form?: string;
   /** For the log only; never sent to a client. */
   readonly cause?: unknown;
@@ -146,7 +145,7 @@ export class CodedError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
   readonly retriable: boolean;
-  // Declared only, so that an error without them does not have them.
+  // Declarations only, so that an error without these fields has no such properties.
   declare readonly index?: number;
   declare readonly invalid?: readonly InvalidItem[];
   declare readonly form?: string;
@@ -170,8 +169,8 @@ export class CodedError extends Error {
 }
 
 /**
- * Whether a value is a CodedError, also one of another copy of this module (a worker thread's,
- * a host's second installation), where `instanceof` says no.
+ * Returns whether a value is a CodedError. Also recognises those of another copy of this module (in
+ * a worker thread or a second installation), for which `instanceof` is false.
  */
 export function isCodedError(value: unknown): value is CodedError {
   return (
@@ -183,14 +182,14 @@ export function isCodedError(value: unknown): value is CodedError {
   );
 }
 
-/** The error itself when it has a code, else an INTERNAL one that keeps it as its cause. */
+/** Returns the error itself if it has a code, else an INTERNAL error with it as the cause. */
 export function toCodedError(error: unknown): CodedError {
   return isCodedError(error) ? error : new CodedError('INTERNAL', { cause: error });
 }
 
 /**
- * Whether an error is the engine's word that the stack is full; each engine has its own. Without a
- * regular expression, which fails by a SyntaxError then.
+ * Returns whether an error is the engine's stack overflow; each engine has a different one. Does
+ * not use regular expressions, which throw a SyntaxError on a full stack.
  */
 export function isStackOverflow(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

@@ -1,33 +1,33 @@
 /**
- * Inflates the modules that the small entries embed deflated. Base64 hides from a host's own
- * compression what repeats in a module, so it is removed before. Synchronous, which the host's
- * `DecompressionStream` is not.
+ * Inflates the deflated modules that the small entries embed. They are deflated before base64,
+ * since base64 hides repetitions from the host's own compression. Synchronous, unlike the host's
+ * `DecompressionStream`.
  *
- * Source: RFC 1951. Reads our own data only, and checks nothing.
+ * Source: RFC 1951. For internal data only: nothing is checked.
  */
 
 import { fromBase64 } from './moduleEdits.ts';
 
-/** A canonical Huffman code: how many words have each length, and the symbols in order. */
+/** A canonical Huffman code: the number of code words of each length, and the symbols in order. */
 interface Code {
   readonly counts: Uint16Array;
   readonly symbols: Uint16Array;
 }
 
-/** Where lengths and distances start, and their extra bits (RFC 1951, 3.2.5). */
+/** Extra bits of lengths and distances, and their first values (RFC 1951, 3.2.5). */
 const LENGTH_EXTRA = [...extraBits(28, 4, 4), 0];
 const LENGTHS = starts(3, LENGTH_EXTRA);
 const DISTANCE_EXTRA = extraBits(30, 2, 2);
 const DISTANCES = starts(1, DISTANCE_EXTRA);
-/** Order of the code length code's lengths (3.2.7). */
+/** Order of the lengths of the code length code (3.2.7). */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
-/** `first` zeros, and `group` more; then each number of bits `group` times. */
+/** Returns `first` zeros and `group` more, then each number of bits `group` times. */
 function extraBits(count: number, first: number, group: number): number[] {
   return Array.from({ length: count }, (_, i) => Math.max(0, Math.floor((i - first) / group)));
 }
 
-/** Every start is the one before plus the values that its extra bits distinguish. */
+/** Returns the start values: each is the previous one plus the range of its extra bits. */
 function starts(first: number, extra: readonly number[]): number[] {
   let next = first;
   return extra.map((bits) => {
@@ -37,7 +37,7 @@ function starts(first: number, extra: readonly number[]): number[] {
   });
 }
 
-/** The code with these lengths of words, by symbol. */
+/** Builds the code with these word lengths, by symbol. */
 function codeOf(lengths: Uint8Array): Code {
   const counts = new Uint16Array(16);
   for (const length of lengths) counts[length]!++;
@@ -51,7 +51,7 @@ function codeOf(lengths: Uint8Array): Code {
   return { counts, symbols };
 }
 
-/** Reads a deflated stream, and writes what it inflates to. */
+/** Reads a deflate stream and writes its output. */
 class Inflater {
   readonly #data: Uint8Array;
   readonly #out: Uint8Array<ArrayBuffer>;
@@ -89,7 +89,7 @@ class Inflater {
     return value;
   }
 
-  /** The next symbol of a code. In local variables: it runs before the engine has compiled it. */
+  /** Reads a symbol. Uses local variables for speed: it runs before the engine has compiled it. */
   #symbol({ counts, symbols }: Code): number {
     const data = this.#data;
     let at = this.#at;
@@ -118,7 +118,7 @@ class Inflater {
     return symbols[index + word - first]!;
   }
 
-  /** The two codes of a block with codes of its own (3.2.7). */
+  /** Reads the two codes of a block with dynamic codes (3.2.7). */
   #readCodes(): [Code, Code] {
     const literals = this.#bits(5) + 257;
     const all = literals + this.#bits(5) + 1;
@@ -169,16 +169,16 @@ class Inflater {
   }
 }
 
-/** The codes of 3.2.6. */
+/** Returns the fixed codes (3.2.6). */
 function fixedCodes(): [Code, Code] {
   const lengths = new Uint8Array(288).fill(8).fill(9, 144, 256).fill(7, 256, 280);
   return [codeOf(lengths), codeOf(new Uint8Array(30).fill(5))];
 }
 
 /**
- * @param text one deflated stream, in base64
- * @param length how many bytes it inflates to
- * @param dictionary bytes that the stream refers to as if they came before it
+ * @param text one deflate stream, in base64
+ * @param length bytes of output
+ * @param dictionary preset dictionary: bytes that the stream may refer to
  */
 export function inflate(
   text: string,

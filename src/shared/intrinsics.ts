@@ -1,9 +1,10 @@
 /**
- * The engine's own functions, taken when this module is loaded: neither a property of an array nor
- * a later change to a prototype has a say in what they answer. They take arrays of any realm.
+ * The engine's built-in functions, captured when this module loads, so that neither own properties
+ * of an array nor later changes to a prototype affect their results. They accept arrays of any
+ * realm.
  */
 
-/** A method as a function of its object. */
+/** Converts a method to a function whose first argument is the object. */
 const uncurry = Function.prototype.bind.bind(Function.prototype.call) as unknown as <
   T,
   A extends readonly unknown[],
@@ -15,7 +16,7 @@ const uncurry = Function.prototype.bind.bind(Function.prototype.call) as unknown
 /** apply(function, this, arguments) */
 export const { apply } = Reflect;
 
-/** %TypedArray%.prototype, which all kinds inherit from. */
+/** %TypedArray%.prototype, from which all typed arrays inherit. */
 const prototype = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 
 function getter<T, R>(name: string | symbol): (self: T) => R {
@@ -23,13 +24,13 @@ function getter<T, R>(name: string | symbol): (self: T) => R {
   return uncurry(get as (this: T) => R);
 }
 
-/** @returns the name of the kind of a typed array; undefined for everything else */
+/** @returns the name of the type of a typed array; undefined for any other value */
 export const kindOf = /* @__PURE__ */ getter<unknown, string | undefined>(Symbol.toStringTag);
 
 /** @returns the number of elements; 0 for an array that is detached or out of bounds */
 export const lengthOf = /* @__PURE__ */ getter<ArrayLike<number>, number>('length');
 
-/** @returns the buffer, which is made now for a small array that had none so far: dear */
+/** @returns the buffer; slow for a small array, whose buffer is allocated by the first access */
 export const bufferOf = /* @__PURE__ */ getter<Uint8Array, ArrayBufferLike>('buffer');
 
 export const byteOffsetOf = /* @__PURE__ */ getter<Uint8Array, number>('byteOffset');
@@ -48,7 +49,7 @@ export const fill = /* @__PURE__ */ uncurry(
   prototype.fill as (this: Uint8Array, value: number) => Uint8Array,
 );
 
-/** slice(array, from, to): a copy of a part, for plain arrays of our own. */
+/** slice(array, from, to): a copy of a part, for plain internal arrays. */
 export const slice = /* @__PURE__ */ uncurry(
   prototype.slice as (
     this: Uint8Array<ArrayBuffer>,
@@ -57,7 +58,7 @@ export const slice = /* @__PURE__ */ uncurry(
   ) => Uint8Array<ArrayBuffer>,
 );
 
-/** subarray(array, from, to): a view of a part, for plain arrays of our own. */
+/** subarray(array, from, to): a view of a part, for plain internal arrays. */
 export const subarray = /* @__PURE__ */ uncurry(prototype.subarray) as <B extends ArrayBufferLike>(
   array: Uint8Array<B>,
   from: number,

@@ -1,6 +1,6 @@
 /**
- * Stores one build of a module as its differences from another: the builds differ in a few hundred
- * places, so the second one takes a few kilobytes instead of its full size.
+ * Stores one build of a module as its differences from another. The builds differ in a few hundred
+ * places, so the second one needs a few kilobytes instead of its full size.
  *
  * Each edit consists of three LEB128 numbers (bytes to keep, to drop, to insert) and the bytes to
  * insert. The module ends with the last edit.
@@ -44,8 +44,8 @@ export function applyEdits(base: Uint8Array, edits: Uint8Array): Uint8Array<Arra
 }
 
 /**
- * @param plain the plain build, in base64, or what unpacks it
- * @param edits turn it into the wanted build, in base64; absent for the plain build itself
+ * @param plain the plain build, in base64, or a function that unpacks it
+ * @param edits the edits that produce the wanted build, in base64; absent for the plain build
  */
 export function moduleBytes(plain: EmbeddedModule, edits?: string): Uint8Array<ArrayBuffer> {
   const base = typeof plain === 'string' ? fromBase64(plain) : plain();
@@ -57,7 +57,7 @@ export type EmbeddedModule = string | (() => Uint8Array<ArrayBuffer>);
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
 
-/** Decodes our own text only. Does without `atob`, which bare realms lack. */
+/** Decodes internal, valid base64. Does not use `atob`, which bare realms lack. */
 export function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   const values = new Uint8Array(128);
   for (let i = 0; i < DIGITS.length; i++) values[DIGITS.charCodeAt(i)] = i;

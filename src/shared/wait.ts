@@ -1,8 +1,10 @@
-/** Waiting: for a promise with a limit, for an alarm, and for a place among others. */
+/** Timeouts, wake-up signals and semaphores. */
 
 /**
- * @returns what the promise resolves to
- * @throws the error that `late` makes, if the promise takes longer; the promise itself goes on
+ * Limits the wait for a promise. Does not stop the promise's work.
+ *
+ * @returns the value of the promise
+ * @throws the error from `late`, if the promise takes longer
  */
 export async function withTimeout<T>(
   promise: Promise<T>,
@@ -20,7 +22,7 @@ export async function withTimeout<T>(
   }
 }
 
-/** Wakes the one that waits. A ring before `wait` counts until `set`. */
+/** Wakes a waiting loop. A ring before `wait` is remembered until `set`. */
 export class Alarm {
   #rung = false;
   #wakeUp = () => {};
@@ -34,7 +36,7 @@ export class Alarm {
     this.#wakeUp();
   }
 
-  /** Resolves at the next ring, and after so many milliseconds at the latest. */
+  /** Resolves at the next ring, or after this many milliseconds. */
   async wait(ms: number): Promise<void> {
     if (this.#rung) return;
     await new Promise<void>((resolve) => {
@@ -47,7 +49,7 @@ export class Alarm {
   }
 }
 
-/** A number of places, given in the order in which they are asked for. */
+/** A limited number of places, granted in order of request. */
 export class Semaphore {
   #free: number;
   readonly #waiting = new Set<() => void>();
@@ -57,9 +59,9 @@ export class Semaphore {
   }
 
   /**
-   * Does the work in a place, once there is one.
+   * Does the work once a place is free.
    *
-   * @throws the reason of the signal, if it is aborted before that
+   * @throws the signal's reason, if it is aborted before that
    */
   async hold<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted();

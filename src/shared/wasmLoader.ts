@@ -1,13 +1,13 @@
 /**
- * Compiles and instantiates the modules. If the host lacks something, the first call that needs it
- * says so; importing never throws.
+ * Compiles and instantiates the modules. Importing never throws: if the host lacks a feature, the
+ * first call that needs it throws.
  */
 import { CodedError, isStackOverflow } from './errors.ts';
 import { type EmbeddedModule, moduleBytes } from './moduleEdits.ts';
 
 /**
- * `relaxed` uses relaxed SIMD instructions, only on inputs for which they are exact; the results
- * are the same.
+ * `relaxed` uses relaxed SIMD instructions, only on inputs for which they are exact. Results are
+ * the same.
  */
 export type ModuleName = 'plain' | 'relaxed';
 
@@ -25,10 +25,10 @@ export interface ModuleLoader {
    */
   compileAsync(name: ModuleName): Promise<void>;
   /**
-   * Uses a module that the host has compiled instead of the best build.
+   * Uses a precompiled module instead of the best build.
    *
-   * @throws TypeError if it is not a compiled module, RangeError if it is another one; CodedError
-   *   `NO_WEBASSEMBLY`
+   * @throws TypeError if it is not a compiled module, RangeError if it is a different module;
+   *   CodedError `NO_WEBASSEMBLY`
    */
   use(module: WebAssembly.Module): void;
 }
@@ -38,21 +38,21 @@ export interface ModuleSource {
   /** The plain build. */
   readonly plain: EmbeddedModule;
   /**
-   * The edits that turn it into the relaxed build, in base64: see moduleEdits.ts. Without them,
-   * both names mean the plain build.
+   * Edits, in base64, that turn the plain build into the relaxed one: see moduleEdits.ts. Without
+   * them, both names mean the plain build.
    */
   readonly relaxed: string | undefined;
-  /** The file of the package that contains the module, for messages. */
+  /** File of the package that contains the module, for error messages. */
   readonly file: string;
-  /** The function that takes a compiled module, for messages. */
+  /** Function that accepts a compiled module, for error messages. */
   readonly setter: string;
-  /** An export that no other module has. */
+  /** Name of an export that no other module has. */
   readonly landmark: string;
 }
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
 
-/** A module with one function () -> v128 of these instructions. */
+/** Builds a module with one function () -> v128 of these instructions. */
 const probe = (...code: readonly number[]): Uint8Array<ArrayBuffer> =>
   Uint8Array.of(
     ...MAGIC,
@@ -71,13 +71,15 @@ const accepts = (bytes: Uint8Array<ArrayBuffer>): boolean =>
 
 let relaxedIsSupported: boolean | undefined;
 
-/** The build that this engine runs best; `plain` if it runs neither. */
+/** Returns the fastest build that this engine supports; `plain` if it supports neither. */
 export function bestModule(): ModuleName {
   relaxedIsSupported ??= accepts(probe(...ZEROS, ...ZEROS, ...RELAXED_PRODUCT));
   return relaxedIsSupported ? 'relaxed' : 'plain';
 }
 
-/** @throws RangeError if it is not the name of a build, or this engine cannot run that build */
+/**
+ * @throws RangeError if it is not the name of a build, or this engine does not support the build
+ */
 export function checkModule(name: unknown): ModuleName {
   if (name !== 'plain' && name !== 'relaxed') {
     throw new RangeError('"module" expected "plain" or "relaxed"');
@@ -88,7 +90,7 @@ export function checkModule(name: unknown): ModuleName {
   return name;
 }
 
-/** The loader of a module. Nothing is compiled before the first instance. */
+/** Creates the loader of a module. Nothing is compiled before the first instance. */
 export function moduleLoader(source: ModuleSource): ModuleLoader {
   const compiled: Partial<Record<ModuleName, WebAssembly.Module>> = {};
   const bytes = (name: ModuleName) =>
@@ -143,8 +145,8 @@ function requireWebAssembly(): void {
 }
 
 /**
- * The reason why the engine refused a module, as far as it can be determined. A stack overflow is
- * returned as it is.
+ * Determines, as far as possible, why the engine rejected a module. Returns a stack overflow
+ * unchanged.
  */
 function refusal(cause: unknown, { file, setter }: ModuleSource): unknown {
   if (isStackOverflow(cause)) return cause;

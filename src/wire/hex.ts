@@ -1,17 +1,17 @@
 /**
- * Hex as the wire has it: a string that starts with `0x` and has an even number of digits, of
+ * Hex in the wire format: a string that starts with `0x` and has an even number of digits, in
  * either case on input, in lower case on output.
  */
 import { fromHex, toHex } from '../shared/bytes.ts';
 
-/** The reason why a value is not wire hex; `tooLong` is checked before any digit is read. */
+/** The fault of a value that is not wire hex. `tooLong` is checked before any digit is read. */
 export type HexFault = 'missing' | 'type' | 'prefix' | 'tooLong' | 'oddLength' | 'digit';
 
 /**
- * The bytes of a wire hex string, or its fault.
+ * Decodes a wire hex string; returns its bytes or its fault.
  *
- * @param value anything that came out of JSON
- * @param maxBytes more bytes than this are `tooLong`
+ * @param value any JSON value
+ * @param maxBytes longer values are `tooLong`
  */
 export function decodeWireHex(value: unknown, maxBytes: number): Uint8Array | HexFault {
   if (value === undefined) return 'missing';
@@ -28,10 +28,10 @@ export function decodeWireHex(value: unknown, maxBytes: number): Uint8Array | He
 }
 
 /**
- * Bytes of a wire hex string.
+ * Decodes a wire hex string or throws.
  *
- * @param name names the value in the error
- * @throws RangeError for anything else
+ * @param name name of the value in errors
+ * @throws RangeError for any other value
  */
 export function requireWireHex(name: string, text: unknown): Uint8Array {
   const bytes = decodeWireHex(text, Number.MAX_SAFE_INTEGER);
@@ -39,17 +39,17 @@ export function requireWireHex(name: string, text: unknown): Uint8Array {
   throw new RangeError(`"${name}" ${describeHexFault(bytes, 0)}`);
 }
 
-/** Whether a value is a wire hex string. */
+/** Returns whether a value is a wire hex string. */
 export function isWireHex(value: unknown): value is string {
   return typeof decodeWireHex(value, Number.MAX_SAFE_INTEGER) !== 'string';
 }
 
-/** `0x` and two lower-case digits a byte. */
+/** Encodes bytes as `0x` and two lower-case digits per byte. */
 export function encodeWireHex(bytes: Uint8Array): string {
   return `0x${toHex(bytes)}`;
 }
 
-/** The fault in words that continue the name of the field: `must start with 0x`. */
+/** Describes the fault in words that follow the name of the field: `must start with 0x`. */
 export function describeHexFault(fault: HexFault, maxBytes: number): string {
   switch (fault) {
     case 'missing':

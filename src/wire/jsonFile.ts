@@ -1,11 +1,11 @@
-/** JSON files: what task files and result files have in common. */
+/** JSON parsing shared by task files and result files. */
 import { CodedError } from '../shared/errors.ts';
 
 /**
  * Parses a JSON file.
  *
- * @param file UTF-8, or its text
- * @param name of the file in errors
+ * @param file UTF-8 bytes, or text
+ * @param name name of the file in errors
  * @throws CodedError `BODY_TOO_LARGE` or `MALFORMED_JSON`
  */
 export function parseJsonFile(file: Uint8Array | string, name: string, maxBytes: number): unknown {

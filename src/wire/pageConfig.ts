@@ -1,17 +1,17 @@
 /**
- * The configuration of the page, which the service puts into its HTML. No secrets: everyone can
- * read the page.
+ * The configuration that the service embeds in the page's HTML. Contains no secrets: the page is
+ * public.
  */
 export interface PageConfig {
   /** The service's segment in its paths. */
   readonly serviceName: string;
-  /** Whether the signing endpoint is on. */
+  /** True if the signing endpoint is enabled. */
   readonly signing: boolean;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
-  /** Largest task file in bytes. */
+  /** Maximum size of a task file, in bytes. */
   readonly maxBodyBytes: number;
-  /** Whether upload and result urls lead to the service itself, at the address of the page. */
+  /** True if upload and result URLs point to the service itself, at the address of the page. */
   readonly servedUrls: boolean;
   /** Path of the worker's script, relative to the page. */
   readonly worker: string;
@@ -25,9 +25,9 @@ const LOOPBACK = /^(127(\.\d{1,3}){3}|localhost|\[::1\])$/;
 const FRAGMENT = '#key=';
 
 /**
- * A link to the page of a service that opens it with an API key. The key is in the fragment, which
- * browsers never send. Null for a service that other machines can reach: there, a link could give
- * people somebody else's key.
+ * Returns a link that opens a service's page with an API key. The key is in the fragment, which
+ * browsers never send. Returns null for a service that other machines can reach, where such a link
+ * could pass somebody else's key.
  *
  * @param base address of the service, without `/v1`
  */
@@ -36,7 +36,7 @@ export function keyLink(base: string, key: string): string | null {
   return isLocal ? `${base}/v1/ui${FRAGMENT}${encodeURIComponent(key)}` : null;
 }
 
-/** The API key in an address of the page; null if it has none, or is no address of this machine. */
+/** Returns the API key in an address of the page; null without one, or for another machine. */
 export function keyOfLink({ hostname, hash }: Pick<URL, 'hostname' | 'hash'>): string | null {
   if (!LOOPBACK.test(hostname) || !holdsKey(hash)) return null;
   try {
@@ -46,5 +46,5 @@ export function keyOfLink({ hostname, hash }: Pick<URL, 'hostname' | 'hash'>): s
   }
 }
 
-/** Whether a fragment has the form of a key's, on any host. */
+/** Returns whether a fragment has the form of a key fragment, on any host. */
 export const holdsKey = (hash: string): boolean => hash.startsWith(FRAGMENT);

@@ -1,4 +1,4 @@
-/** The library's reasons why an item is invalid, in words. */
+/** Texts for the library's reasons why an item is invalid. */
 const REASONS: Readonly<Record<string, string>> = {
   publicKeyLength: 'the public key has the wrong length',
   publicKeyHeader: 'the first byte of the public key is wrong for its length',
@@ -9,5 +9,5 @@ const REASONS: Readonly<Record<string, string>> = {
   signatureMismatch: 'the signature does not match the message and the key',
 };
 
-/** @returns the words for a reason of the library; an unknown reason as it is */
+/** @returns the text of a reason of the library; an unknown reason unchanged */
 export const reasonWords = (reason: string): string => REASONS[reason] ?? reason;

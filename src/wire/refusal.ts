@@ -1,18 +1,18 @@
-/** Why an aggregate that is not valid could not even be judged, in words. */
+/** Explains why an invalid aggregate could not be judged by this version. */
 import { inspectAggregate } from '../aggregate/index.ts';
 import { isCodedError } from '../shared/errors.ts';
 
 /**
- * What tells the aggregates of other versions apart from bytes that are none, or are damaged: the
- * `cause` that `inspectAggregate` gives.
+ * Values of the `cause` that `inspectAggregate` sets for aggregates of other versions, as opposed
+ * to damaged ones or other bytes.
  */
 const FOREIGN: readonly unknown[] = ['format', 'version', 'table', 'profile', 'saltCoding'];
 
 /**
- * For callers who accept the profile `round3` alone.
+ * Describes the refusal, for callers that accept only the profile `round3`.
  *
  * @param aggregate bytes that did not verify
- * @returns undefined if they are judged here and not valid, or no aggregate at all
+ * @returns undefined if the aggregate is supported and invalid, or if it is no aggregate at all
  */
 export function refusalOf(aggregate: Uint8Array): string | undefined {
   try {

@@ -1,9 +1,9 @@
 /**
- * The result file: a JSON object with an aggregate and its description. Written by the workers and
- * by the command line.
+ * The result file: a JSON object with an aggregate and its description, written by the workers and
+ * the command line.
  *
  * It is written canonically: fixed fields in a fixed order, no blanks, lower-case hex, a newline at
- * the end. The reader accepts any JSON with these fields and ignores others.
+ * the end. The reader accepts any JSON object with these fields and ignores others.
  */
 import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggregate/index.ts';
 import { equal } from '../shared/bytes.ts';
@@ -17,7 +17,7 @@ const RESULT_FILE_VERSION = 1;
 /** `mixed` if both sets occur. */
 export type ResultParameterSet = 'falcon512' | 'falcon1024' | 'mixed';
 
-/** Sizes in bytes of the aggregate, of the salts in it, and of the items that it was made of. */
+/** Sizes in bytes of the aggregate, of its salts, and of its source items. */
 export interface ResultSizes {
   readonly aggregate: number;
   readonly salts: number;
@@ -31,7 +31,7 @@ export type ResultTimings = Readonly<Record<string, number>>;
 
 export interface ResultFile {
   readonly version: typeof RESULT_FILE_VERSION;
-  /** The id of the task; null if the file was not made by a service. */
+  /** The task's id; null if the file was not made by a service. */
   readonly processId: number | null;
   readonly count: number;
   /** The format of the aggregate: `bundle` or `proof`. */
@@ -44,14 +44,14 @@ export interface ResultFile {
   readonly timings: ResultTimings;
 }
 
-/** The largest file that is read: more than any aggregate of 8192 signatures takes in hex. */
+/** Maximum size of a file: larger than any aggregate of 8192 signatures in hex. */
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 const MAX_AGGREGATE_BYTES = MAX_RESULT_FILE_BYTES / 2;
 const SIZE_NAMES = ['aggregate', 'salts', 'signatures', 'public_keys', 'digests'] as const;
 
 /**
- * The result file of an aggregate that was made of these items.
+ * Builds the result file of an aggregate and its source items.
  *
  * @throws CodedError `BAD_AGGREGATE` if the bytes are not an aggregate
  */
@@ -83,7 +83,7 @@ export function makeResultFile(made: {
   };
 }
 
-/** The text of a result file; equal contents give equal texts. */
+/** Formats a result file as text; equal contents give equal texts. */
 export function formatResultFile(result: ResultFile): string {
   const timings = Object.entries(result.timings).map(([name, ms]) => [name, roundMs(ms)]);
   const fields = {
@@ -101,7 +101,7 @@ export function formatResultFile(result: ResultFile): string {
 }
 
 /**
- * Reads a result file. This checks only its form; verifyResultFile checks what it says.
+ * Reads a result file. Checks only its form; verifyResultFile checks the contents.
  *
  * @throws CodedError `BODY_TOO_LARGE`, `MALFORMED_JSON`, or `BAD_RESULT_FILE` with the fault
  */
@@ -131,14 +131,14 @@ export function parseResultFile(file: Uint8Array | string): ResultFile {
 }
 
 /**
- * Whether a result file holds a valid aggregate for exactly these statements and describes it
- * correctly. (Timings, and sizes of what is not in the file, cannot be checked.)
+ * Returns whether a result file holds a valid aggregate of exactly these statements and describes
+ * it correctly. Timings, and sizes of data outside the file, cannot be checked.
  */
 export function verifyResultFile(result: ResultFile, statements: readonly Statement[]): boolean {
   return verifyAggregate(result.aggregate, statements) && isTrueAbout(result, statements);
 }
 
-/** Like verifyResultFile, with a verifier of the caller's, such as that of an aggregate pool. */
+/** Like verifyResultFile, with a given verifier, such as that of an aggregate pool. */
 export async function verifyResultFileWith(
   verify: (aggregate: Uint8Array, statements: readonly Statement[]) => Promise<boolean>,
   result: ResultFile,
@@ -147,7 +147,7 @@ export async function verifyResultFileWith(
   return (await verify(result.aggregate, statements)) && isTrueAbout(result, statements);
 }
 
-/** Whether a file describes its aggregate, which is valid, correctly. */
+/** Returns whether a file describes its valid aggregate correctly. */
 function isTrueAbout(result: ResultFile, statements: readonly Statement[]): boolean {
   const info = inspectAggregate(result.aggregate);
   return (
@@ -172,7 +172,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** No clock here is finer than a microsecond. */
+/** Rounds to microseconds, the finest resolution of the clocks. */
 function roundMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }

@@ -1,4 +1,4 @@
-/** Sizes and counts in words, which the page and the command line share. */
+/** Sizes and counts as text, shared by the page and the command line. */
 
 const integer = new Intl.NumberFormat('en');
 const plurals = new Intl.PluralRules('en');
@@ -24,18 +24,18 @@ const BY_1024: readonly Unit[] = [
 ];
 
 /**
- * The size of data: `640 B`, `62.9 kB`, `1.1 MB`.
+ * Formats the size of data: `640 B`, `62.9 kB`, `1.1 MB`.
  *
- * @param scale the size whose unit is used; default: this one
+ * @param scale the size that determines the unit; default: `bytes`
  */
 export const sizeText = (bytes: number, scale = bytes): string => inUnits(bytes, scale, BY_1000);
 
-/** The size of memory, a disk or a limit: `512 B`, `32 MiB`, `3.1 GiB`; no digit for nothing. */
+/** Formats the size of memory, a disk or a limit: `512 B`, `32 MiB`, `3.1 GiB`. */
 export const binarySizeText = (bytes: number): string =>
   inUnits(bytes, bytes, BY_1024).replace('.0 ', ' ');
 
 function inUnits(bytes: number, scale: number, units: readonly Unit[]): string {
-  // A size that would round up to the next unit is given in that unit: not 1000.0 kB.
+  // A size that would round up to 1000.0 kB is shown in the next unit.
   const unit = units.find(([, size], i) => scale >= size - 0.05 * (units[i + 1]?.[1] ?? 0));
   if (unit === undefined) return `${bytes} B`;
   const [name, size] = unit;

@@ -1,9 +1,9 @@
 /**
- * The task file: a JSON array of `{digest, public_key, signature}`, all `0x` hex. Workers, the
- * direct endpoint (whose `data` is the same array), the page and the command line read it.
+ * The task file: a JSON array of `{digest, public_key, signature}`, all `0x` hex. Read by workers,
+ * the direct endpoint (whose `data` is the same array), the page and the command line.
  *
- * Only its form is checked here: JSON, types, hex, and limits. The library decides whether keys and
- * signatures are valid, item by item.
+ * Only its form is checked here: JSON, types, hex, and limits. The library checks keys and
+ * signatures, item by item.
  */
 import { CodedError } from '../shared/errors.ts';
 import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
@@ -11,11 +11,11 @@ import { parseJsonFile } from './jsonFile.ts';
 import type { Statement, TaskItem } from './triple.ts';
 
 export interface TaskFileLimits {
-  /** Most elements; default 1722. */
+  /** Maximum number of elements; default 1722. */
   readonly maxSignatures?: number;
-  /** Most bytes of one digest; default 4096. */
+  /** Maximum bytes of one digest; default 4096. */
   readonly maxMessageBytes?: number;
-  /** Most bytes of the whole file; default 32 MiB. */
+  /** Maximum bytes of the file; default 32 MiB. */
   readonly maxFileBytes?: number;
 }
 
@@ -26,7 +26,7 @@ export const DEFAULT_TASK_FILE_LIMITS: Required<TaskFileLimits> = Object.freeze(
 });
 
 /**
- * More bytes than any key or signature has. Longer fields are not even decoded; shorter ones of a
+ * More than the length of any key or signature. Longer fields are not decoded. Shorter ones of a
  * wrong length are reported by the library as invalid items.
  */
 export const MAX_KEY_OR_SIGNATURE_BYTES = 2048;
@@ -40,7 +40,7 @@ export interface ShapeFault {
   readonly index?: number;
 }
 
-/** Either all elements or all faults of the form, never both. */
+/** Either all elements or all faults of the form. */
 export type Checked<T> =
   | { readonly items: T[]; readonly faults?: undefined }
   | { readonly items?: undefined; readonly faults: ShapeFault[] };
@@ -48,8 +48,8 @@ export type Checked<T> =
 /**
  * Checks a parsed array of triples. Unknown fields are ignored.
  *
- * @param value anything that came out of JSON
- * @returns the items in order, or every fault in order of index
+ * @param value any JSON value
+ * @returns the items in order, or all faults in order of index
  */
 export function checkTriples(
   value: unknown,
@@ -64,7 +64,7 @@ export function checkTriples(
 }
 
 /**
- * Checks a parsed array of `{digest, public_key}`. A task file passes, too; its signatures are
+ * Checks a parsed array of `{digest, public_key}`. A task file is accepted, too; its signatures are
  * ignored.
  */
 export function checkStatements(
@@ -88,7 +88,7 @@ export function parseTaskFile(file: Uint8Array | string, limits: TaskFileLimits 
   return itemsOrThrow(checkTriples(parse(file, limits), limits));
 }
 
-/** Reads a file of statements, or the statements of a task file; throws like parseTaskFile. */
+/** Reads a file of statements, or the statements of a task file. Throws like parseTaskFile. */
 export function parseStatementFile(
   file: Uint8Array | string,
   limits: TaskFileLimits = {},
@@ -96,7 +96,7 @@ export function parseStatementFile(
   return itemsOrThrow(checkStatements(parse(file, limits), limits));
 }
 
-/** The faults as one error, with every faulty element in `invalid`. */
+/** Combines the faults into one error, with all faulty elements in `invalid`. */
 export function shapeError(faults: readonly ShapeFault[]): CodedError {
   const first = faults[0]!;
   if (first.index === undefined) {
@@ -118,11 +118,11 @@ type ReadField = (field: Field, value: unknown) => Uint8Array;
 
 const NOTHING = new Uint8Array(0);
 
-/** Decodes the digests, keys and signatures of an array; readers may bring their own. */
+/** Decodes the digests, keys and signatures of an array; callers may supply another. */
 export interface BytesForm {
   decode(given: unknown, maxBytes: number): Uint8Array | HexFault;
   describe(fault: HexFault, maxBytes: number): string;
-  /** Returns equal names for equal bytes; undefined for anything that does not have this form. */
+  /** Returns equal names for equal bytes; undefined for values not in this form. */
   nameOf(given: unknown): string | undefined;
 }
 
@@ -149,7 +149,7 @@ function checkArray<T>(
   }
 
   const faults: ShapeFault[] = [];
-  // Repeated keys become one array, since verification prepares each array once.
+  // Repeated keys share one array, since verification prepares each array once.
   const keys = new Map<string, Uint8Array>();
   let index = 0;
   const read: ReadField = (field, given) => {

@@ -1,6 +1,6 @@
 /**
- * The states of a task, and the texts that the wire has for them. What the states mean, and which
- * steps lead from one to another, is in `src/middleware/stores/port/task.ts`.
+ * The states of a task and their texts on the wire. `src/middleware/stores/port/task.ts` documents
+ * the meanings and the transitions.
  */
 
 export const TASK_STATES = [
@@ -17,7 +17,7 @@ export const TASK_STATES = [
 
 export type TaskState = (typeof TASK_STATES)[number];
 
-/** States that nothing leaves. */
+/** States without transitions. */
 const FINAL_STATES = [
   'completed',
   'failed',
@@ -43,7 +43,7 @@ export const STATE_TEXTS: Readonly<
   expired: { progress: 'expired', list: 'expired' },
 };
 
-/** @returns the state that a status text means (either text of it), or null for an unknown text */
+/** @returns the state of a status text (either of its texts), or null for an unknown text */
 export function stateOfText(text: string): TaskState | null {
   for (const state of TASK_STATES) {
     if (STATE_TEXTS[state].progress === text || STATE_TEXTS[state].list === text) return state;
@@ -51,12 +51,14 @@ export function stateOfText(text: string): TaskState | null {
   return null;
 }
 
-/** @returns whether nothing leaves the state */
+/** @returns whether the state is final */
 export function isFinal(state: TaskState): state is FinalState {
   return (FINAL_STATES as readonly TaskState[]).includes(state);
 }
 
-/** @returns whether the task with this status text still waits for its file or the notification */
+/**
+ * @returns whether a task with this status text is still waiting for its file or the notification
+ */
 export function beforeNotification(status: string): boolean {
   const state = stateOfText(status);
   return state === 'created' || state === 'uploaded';

@@ -1,6 +1,6 @@
 /**
- * One signature of a batch: as a triple of hex strings on the wire, as bytes in the library. An
- * array of triples is a task file.
+ * One signature of a batch: a triple of hex strings on the wire, bytes in the library. An array of
+ * triples is a task file.
  */
 import { copyBytes } from '../shared/arguments.ts';
 import { encodeWireHex } from './hex.ts';
@@ -12,21 +12,21 @@ export interface Triple {
   readonly signature: string;
 }
 
-/** One signature as the library has it. */
+/** One signature in the library's form. */
 export interface TaskItem {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** An item without its signature: what a verifier supplies. */
+/** An item without its signature, as verifiers supply it. */
 export interface Statement {
   readonly publicKey: Uint8Array;
   readonly message: Uint8Array;
 }
 
 /**
- * One item in wire form; of a triple, its three fields.
+ * Converts an item to the wire format. Of a triple, only the three fields are kept.
  *
  * @throws TypeError if a field of an item is not bytes
  */
@@ -42,7 +42,7 @@ export function toTriple(item: Triple | TaskItem): Triple {
   };
 }
 
-/** A task file of these items: one triple a line, so that it can be read and compared. */
+/** Formats items as a task file, one triple per line, for reading and diffs. */
 export function formatTaskFile(items: readonly (Triple | TaskItem)[]): string {
   return `[${items.map((item) => `\n${JSON.stringify(toTriple(item))}`).join(',')}\n]\n`;
 }

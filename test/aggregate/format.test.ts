@@ -17,10 +17,10 @@ import {
   verifyAggregate,
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
-import { openClaim, readClaim } from '../../src/aggregate/judge.ts';
+import { openClaim, readClaim } from '../../src/aggregate/openAggregate.ts';
 import { TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
 import { proveSection } from '../../src/aggregate/proof/index.ts';
-import { encodeProof, isTooLongForProof, verifyProof } from '../../src/aggregate/proof.ts';
+import { encodeProof, isTooLongForProof, verifyProof } from '../../src/aggregate/proofFormat.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { concat } from '../../src/shared/bytes.ts';
 import { headerOf, signedItem } from '../reference/items.ts';

@@ -7,7 +7,7 @@ import {
   verifyAggregate,
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
-import { itemsOfBundle, readClaim } from '../../src/aggregate/judge.ts';
+import { itemsOfBundle, readClaim } from '../../src/aggregate/openAggregate.ts';
 import { isCodedError } from '../../src/shared/errors.ts';
 import { fact } from '../support/facts.ts';
 import { NIGHTLY } from '../support/run.ts';

@@ -74,7 +74,7 @@ describe.each([
     const commands = Object.keys(COMMANDS);
     expect(complete('')).toEqual(expect.arrayContaining([...commands, 'help']));
     expect(complete('verify')).toEqual(['verify', 'verify-aggregate']);
-    expect(complete('help', 'key')).toEqual(['keygen', 'keys']);
+    expect(complete('help', 'key')).toEqual(['key', 'keygen', 'keys']);
     fact(context, 'command line', `${commands.length} commands are completed by ${name}`);
   });
 

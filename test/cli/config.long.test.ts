@@ -13,9 +13,9 @@ import {
 import { readSetting, showBytes, showMs } from '../../src/cli/lib/settingText.ts';
 import { editDistance, nearest } from '../../src/cli/lib/suggest.ts';
 import { resolveService, serviceOptions } from '../../src/cli/operate/serveConfig.ts';
-import { fallbackOf, type OptionTable } from '../../src/middleware/options/optionRows.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../src/middleware/options/optionTable.ts';
+import { fallbackOf, type OptionTable } from '../../src/shared/optionRows.ts';
 import { falconry, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();

@@ -4,7 +4,7 @@
 import { createHash, createHmac } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { hmacSha256, sha256 } from '../../src/middleware/hash.ts';
+import { hmacSha256, sha256 } from '../../src/shared/hash.ts';
 
 const part = fc.oneof(fc.string({ unit: 'binary' }), fc.uint8Array({ maxLength: 300 }));
 const parts = fc.array(part, { maxLength: 4 });

@@ -1,7 +1,7 @@
 /** The calls of ports are timed, and nothing else about the ports changes. */
 import { expect, it } from 'vitest';
 import { memoryStore, type PortCall } from '../../src/middleware/index.ts';
-import { timedPort } from '../../src/middleware/portCalls.ts';
+import { timedPort } from '../../src/middleware/stores/timedPort.ts';
 import { startService } from './support.ts';
 import { makeTriples } from './triples.ts';
 

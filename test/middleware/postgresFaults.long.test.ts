@@ -8,9 +8,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
-import type {
-  TaskNews,
-} from '../../src/middleware/stores/port/taskStore.ts';
+import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { createStore, type PostgresInternals } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres } from '../support/postgres.ts';
 

@@ -1,7 +1,7 @@
 /** Reservations and turns by themselves; what they do for the service is in quotas.test.ts. */
 import { describe, expect, it } from 'vitest';
-import { type Reservation, Reservations } from '../../src/middleware/reservations.ts';
-import { UploadTurns } from '../../src/middleware/uploadTurns.ts';
+import { type Reservation, Reservations } from '../../src/middleware/routes/reservations.ts';
+import { UploadTurns } from '../../src/middleware/routes/uploadTurns.ts';
 
 describe('reservations', () => {
   const many = new Reservations();

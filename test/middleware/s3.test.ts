@@ -11,7 +11,7 @@ import {
 } from '../../src/middleware/blobs/s3/credentials.ts';
 import { type S3Options, s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
 import { Addresses, isKey, uploadKey } from '../../src/middleware/blobs/s3/keys.ts';
-import { pack } from '../../src/middleware/blobs/s3/parcel.ts';
+import { pack } from '../../src/middleware/blobs/s3/preparedBody.ts';
 import { presign, signRequest } from '../../src/middleware/blobs/s3/signing.ts';
 import { Semaphore } from '../../src/shared/wait.ts';
 

@@ -24,11 +24,12 @@ export const command: Command = defineCommand({
   summary: 'combine the signatures of a task file into one aggregate',
   usage: ['<task file> [-o <file>] [--format <name>] [--raw]'],
   about: [
-    'Verifies every signature in a task file and combines them into one aggregate. A task file is a ' +
-      'JSON array of {"digest", "public_key", "signature"}, all in hex with 0x: the message, the ' +
-      'key, and the signature in any of its formats. Falcon-512 and Falcon-1024 may share a file ' +
-      `of up to ${MAX_AGGREGATE_ITEMS} items.`,
-    'If any signature is invalid, each invalid one is listed with the reason and nothing is written.',
+    'Verifies every signature in a task file and combines them into one aggregate. A task file ' +
+      'is a JSON array of {"digest", "public_key", "signature"}, all in hex with 0x: the ' +
+      'message, the key, and the signature in any of its formats. Falcon-512 and Falcon-1024 may ' +
+      `share a file of up to ${MAX_AGGREGATE_ITEMS} items.`,
+    'If any signature is invalid, each invalid one is listed with the reason and nothing is ' +
+      'written.',
     'A bundle contains the signatures, and they can be extracted again. A proof does not contain ' +
       'them: it proves that a valid signature exists for every item. It is smaller than a bundle ' +
       'from about 82 signatures of Falcon-512 or 41 of Falcon-1024 onwards, and covers up to ' +
@@ -138,7 +139,8 @@ async function aggregateOrReport(
     } else {
       progress.end();
       io.stderr.write(
-        `falconry aggregate: ${invalid.length} of ${plural(items.length, 'signature')} ${invalid.length === 1 ? 'is' : 'are'} invalid\n` +
+        `falconry aggregate: ${invalid.length} of ${plural(items.length, 'signature')} ` +
+          `${invalid.length === 1 ? 'is' : 'are'} invalid\n` +
           describeInvalid(invalid),
       );
     }

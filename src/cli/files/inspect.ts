@@ -18,8 +18,9 @@ export const command: Command = defineCommand({
   summary: 'say what is in a file: key, signature, task file, aggregate, result',
   usage: ['<file>'],
   about: [
-    'Identifies a key, a signature, a task file, a list of statements, an aggregate or a result file, ' +
-      'and prints its parameter set, form and sizes. Nothing is verified, and no secret is printed.',
+    'Identifies a key, a signature, a task file, a list of statements, an aggregate or a result ' +
+      'file, and prints its parameter set, form and sizes. Nothing is verified, and no secret is ' +
+      'printed.',
   ],
   operands: { '<file>': '-: standard input' },
   examples: ['falconry inspect key.json', 'falconry inspect out.json --json'],

@@ -42,10 +42,11 @@ export const command: Command = defineCommand({
     'passphrase <key file> [--remove] [-o <file>]',
   ],
   about: [
-    'Reads a key file in any form: JSON, PEM, DER, JWK, raw, with or without a passphrase. Files with ' +
-      'secret keys can be read only by their owner, and replace an existing file only with --force.',
-    'Keys with a passphrase are PKCS#8 in PEM or DER; falconry key passphrase writes PEM unless --to ' +
-      'is der.',
+    'Reads a key file in any form: JSON, PEM, DER, JWK, raw, with or without a passphrase. Files ' +
+      'with secret keys can be read only by their owner, and replace an existing file only with ' +
+      '--force.',
+    'Keys with a passphrase are PKCS#8 in PEM or DER; falconry key passphrase writes PEM unless ' +
+      '--to is der.',
   ],
   verbs: VERBS,
   operands: { '<key file>': '-: standard input' },

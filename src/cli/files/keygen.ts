@@ -37,8 +37,8 @@ export const command: Command = defineCommand({
   summary: 'make a key pair',
   usage: ['[-o <file>] [--public <file>] [options]'],
   about: [
-    'Makes a key pair. The key file is JSON, {"parameter_set", "public_key", "secret_key"}, in hex ' +
-      'with 0x. Only its owner can read it, and an existing file is never replaced.',
+    'Makes a key pair. The key file is JSON, {"parameter_set", "public_key", "secret_key"}, in ' +
+      'hex with 0x. Only its owner can read it, and an existing file is never replaced.',
   ],
   options: [
     {

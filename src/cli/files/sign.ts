@@ -29,8 +29,8 @@ export const command: Command = defineCommand({
   usage: ['--key <file> <message>… [-o <file>] [options]'],
   about: [
     'Signs the exact bytes of each file. Writes a task file for falconry aggregate and falconry ' +
-      'verify: a JSON array of {"digest", "public_key", "signature"}, in hex with 0x. The digest is ' +
-      'the message itself.',
+      'verify: a JSON array of {"digest", "public_key", "signature"}, in hex with 0x. The digest ' +
+      'is the message itself.',
   ],
   operands: { '<message>…': 'files to sign; -: standard input' },
   options: [

@@ -20,8 +20,8 @@ export const command: Command = defineCommand({
   usage: ['<task file>', '--key <file> --signature <file> <message>'],
   about: [
     'Verifies every signature in a task file, as written by falconry sign, and lists the invalid ' +
-      'ones with the reasons. With --key and --signature, verifies one signature of one message of ' +
-      'any length.',
+      'ones with the reasons. With --key and --signature, verifies one signature of one message ' +
+      'of any length.',
   ],
   operands: { '<task file>, <message>': '-: standard input' },
   options: [

@@ -21,9 +21,9 @@ export const command: Command = defineCommand({
   summary: 'verify an aggregate for a list of digests and public keys',
   usage: ['<aggregate> <statements> [--extract <file>]'],
   about: [
-    'Verifies an aggregate for an ordered list of digests and public keys. The list must come from ' +
-      'you, not from whoever made the aggregate. An aggregate in another version of its format, or ' +
-      'a proof made with another parameter table, is invalid; the report says so.',
+    'Verifies an aggregate for an ordered list of digests and public keys. The list must come ' +
+      'from you, not from whoever made the aggregate. An aggregate in another version of its ' +
+      'format, or a proof made with another parameter table, is invalid; the report says so.',
   ],
   operands: {
     '<aggregate>': 'result file, or bare aggregate; -: standard input',
@@ -67,7 +67,7 @@ async function execute({ io, positionals, option, report, progress }: Invocation
     report(
       { ok: false, code: 'BAD_AGGREGATE', count: statements.length, ...(reason && { reason }) },
       reason === undefined
-        ? `invalid: not an aggregate of signatures for ${statements.length === 1 ? 'this statement' : `these ${statements.length} statements`}\n`
+        ? `invalid: not an aggregate of signatures for ${plural(statements.length, 'statement')}\n`
         : `invalid: ${reason}\n`,
     );
     return EXIT.invalid;

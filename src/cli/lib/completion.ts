@@ -11,7 +11,7 @@ export const completionCommand = (commands: () => Promise<readonly Command[]>): 
     about: ['Prints a script that completes commands, verbs, options, their values, and files.'],
     verbs: {
       bash: 'in ~/.bashrc: eval "$(falconry completion bash)" (the default)',
-      zsh: 'in ~/.zshrc, after compinit: eval "$(falconry completion zsh)"; or as _falconry in $fpath',
+      zsh: 'in ~/.zshrc after compinit: eval "$(falconry completion zsh)" (or _falconry in $fpath)',
       fish: 'once: falconry completion fish > ~/.config/fish/completions/falconry.fish',
     },
     defaultVerb: 'bash',
@@ -37,17 +37,15 @@ const kindOf = ({ value }: Option): string =>
 /** The cases of bash and zsh: per command its options and verbs; per option what follows it. */
 function cases(commands: readonly CommandFacts[]): string {
   const lines = commands.map((command) => {
-    const spellings = command.options.flatMap(({ name, short, negatable }) => [
-      `--${name}`,
-      ...(negatable === undefined ? [] : [`--no-${name}`]),
-      ...(short === undefined ? [] : [`-${short}`]),
-    ]);
-    const valued = command.options.flatMap((option) => {
+    const spellings = command.options.flatMap(({ name, short, negatable }) =>
+      [`--${name}`, negatable && `--no-${name}`, short && `-${short}`].filter(Boolean),
+    );
+    const valued = command.options.map((option) => {
       const { name, short, value } = option;
-      if (value === undefined) return [];
-      const pattern = short === undefined ? `--${name}` : `--${name}|-${short}`;
-      const words = typeof value === 'string' ? '' : ` values="${value.join(' ')}"`;
-      return [`      ${pattern}) kind=${words === '' ? kindOf(option) : 'values'}${words} ;;\n`];
+      if (value === undefined) return '';
+      const kind =
+        typeof value === 'string' ? kindOf(option) : `values values="${value.join(' ')}"`;
+      return `      --${name}${short === undefined ? '' : `|-${short}`}) kind=${kind} ;;\n`;
     });
     return `    ${command.name})
       flags="${spellings.join(' ')}" verbs="${verbsOf(command)}"
@@ -56,9 +54,9 @@ function cases(commands: readonly CommandFacts[]): string {
   return lines.join('');
 }
 
-const bashScript = (
-  commands: readonly CommandFacts[],
-): string => `# eval "$(falconry completion bash)"
+type Script = (commands: readonly CommandFacts[]) => string;
+
+const bashScript: Script = (commands) => `# eval "$(falconry completion bash)"
 _falconry() {
   local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
   local flags="" verbs="" values="" kind="" offered=""
@@ -69,8 +67,8 @@ _falconry() {
   fi
   case "\${COMP_WORDS[1]}" in
 ${cases(commands)}  esac
-  if [ "$COMP_CWORD" -eq 1 ]; then offered="${namesOf(commands)} ${FIRST}"
-  elif [ "\${COMP_WORDS[1]}" = help ]; then offered="${namesOf(commands)}"
+  if [ "$COMP_CWORD" -eq 1 ] || [ "\${COMP_WORDS[1]}" = help ]; then
+    offered="${namesOf(commands)} ${FIRST}"
   elif [ "$kind" = values ]; then offered="$values"
   elif [ "$kind" = directory ]; then COMPREPLY=($(compgen -d -- "$word")); return
   elif [ "$kind" = text ]; then COMPREPLY=(); return
@@ -90,8 +88,8 @@ _falconry() {
   if [[ $word == --*=* ]]; then previous=\${word%%=*}; compset -P '*='; fi
   case $words[2] in
 ${cases(commands)}  esac
-  if (( CURRENT == 2 )); then compadd -- ${namesOf(commands)} ${FIRST}
-  elif [[ $words[2] == help ]]; then compadd -- ${namesOf(commands)}
+  if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then
+    compadd -- ${namesOf(commands)} ${FIRST}
   elif [[ $kind == values ]]; then compadd -- \${=values}
   elif [[ $kind == directory ]]; then _files -/
   elif [[ $kind == text ]]; then _message value
@@ -113,11 +111,11 @@ function fishScript(commands: readonly CommandFacts[]): string {
       const words = typeof value === 'object' ? ` -x -a '${value.join(' ')}'` : ' -x';
       const paths = { file: ' -r -F', directory: " -x -a '(__fish_complete_directories)'" };
       const taken = value === undefined ? '' : (paths[kindOf(option) as 'file'] ?? words);
-      return [spelt + taken, ...(negatable === undefined ? [] : [`${is}' -l no-${name}`])];
+      return [spelt + taken, negatable === undefined ? [] : `${is}' -l no-${name}`].flat();
     });
     const first = `complete -c falconry -n '__falconry_at 1' -f -a ${command.name} -d '${about}'`;
     const verbs = `${is}; and __falconry_at 2' -f -a '${verbsOf(command)}'`;
-    return [first, ...(command.verbs === undefined ? [] : [verbs]), ...options];
+    return [first, command.verbs === undefined ? [] : verbs, options].flat();
   });
   return `# falconry completion fish > ~/.config/fish/completions/falconry.fish
 function __falconry_at; test (count (commandline -opc)) -eq $argv[1]; end

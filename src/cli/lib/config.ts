@@ -6,7 +6,7 @@
  * faults are reported, not only the first.
  */
 import { readFile, stat } from 'node:fs/promises';
-import { fallbackOf, type OptionRow } from '../../middleware/options/optionRows.ts';
+import { fallbackOf, type OptionRow } from '../../shared/optionRows.ts';
 import { UsageError } from './command.ts';
 import { ALL_SETTINGS, envOf, optionOf, type SettingName, type SettingValue } from './settings.ts';
 import { readSetting } from './settingText.ts';

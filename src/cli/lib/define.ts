@@ -137,7 +137,9 @@ async function run<N extends SettingName>(
         // Loaded on demand: most commands work on files and have no settings.
         const { readConfig } = await import('./config.ts');
         const read = await readConfig(parts.settings ?? [], { options: values, env: io.env });
-        for (const warning of read.warnings) io.stderr.write(`falconry: ${warning}\n`);
+        // Commands with a log write the warnings there.
+        const log = 'log' in read.values;
+        if (!log) for (const text of read.warnings) io.stderr.write(`falconry: ${text}\n`);
         return read;
       },
       report(facts, text) {

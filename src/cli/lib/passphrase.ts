@@ -73,7 +73,8 @@ async function find(
   // Without a terminal to ask on, nobody is there to answer.
   const terminal = io.stderr.isTTY === true ? openTerminal() : undefined;
   if (terminal === undefined) {
-    const message = `a passphrase is needed: use --${isNew && env !== ENV ? 'new-' : ''}passphrase-file or ${env}`;
+    const option = env === ENV ? '--passphrase-file' : '--new-passphrase-file';
+    const message = `a passphrase is needed: use ${option} or ${env}`;
     throw new CodedError('PASSPHRASE_NEEDED', { message });
   }
   try {

@@ -3,7 +3,7 @@
  * Text, and the JSON of a configuration file, become the value that the row of the table judges;
  * values are written so that they are read back.
  */
-import { type Judged, judge, type OptionRow } from '../../middleware/options/optionRows.ts';
+import { type Judged, judge, type OptionRow } from '../../shared/optionRows.ts';
 import { UsageError } from './command.ts';
 
 /** How null is written. */

@@ -8,6 +8,8 @@
  * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`. An address may also be given as an
  * option, as long as it holds no password.
  */
+
+import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
 import {
   choice,
   duration,
@@ -21,8 +23,7 @@ import {
   secret,
   text,
   url,
-} from '../../middleware/options/optionRows.ts';
-import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
+} from '../../shared/optionRows.ts';
 import type { Option } from './command.ts';
 import { showValue } from './settingText.ts';
 

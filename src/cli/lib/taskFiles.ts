@@ -1,7 +1,7 @@
 /** Limits of task files and threads on the command line. */
 import { availableParallelism } from 'node:os';
 import { MAX_AGGREGATE_ITEMS } from '../../aggregate/index.ts';
-import { integer } from '../../middleware/options/optionRows.ts';
+import { integer } from '../../shared/optionRows.ts';
 import type { Option } from './command.ts';
 import { MAX_INPUT_BYTES } from './io.ts';
 import { readNumber } from './settingText.ts';

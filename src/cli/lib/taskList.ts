@@ -1,5 +1,5 @@
 /** Lists of tasks, of a store or a service: a table for people, or an array in JSON. */
-import { integer } from '../../middleware/options/optionRows.ts';
+import { integer } from '../../shared/optionRows.ts';
 import type { Option } from './command.ts';
 import type { Invocation } from './define.ts';
 import { readNumber } from './settingText.ts';

@@ -1,11 +1,12 @@
 /**
- * A limit on connections, in all and for each address. Whoever comes beyond it gets a 503 and is
- * closed, before anything that he sends is read.
+ * A limit on connections, in total and per address. Further connections get a 503 and are closed
+ * before any of their bytes are read.
  */
 import type { Socket } from 'node:net';
 import { addressGroup } from '../../middleware/http/address.ts';
+import { problemBody } from '../../middleware/http/problems.ts';
+import { newTraceId, REQUEST_ID } from '../../middleware/http/traceContext.ts';
 import { CodedError } from '../../shared/errors.ts';
-import { socketAnswer } from './socketAnswer.ts';
 
 export interface CapOptions {
   /** Most connections at once. */
@@ -105,4 +106,23 @@ export class ConnectionCap {
     this.#refused = 0;
     this.#reportedMs = nowMs;
   }
+}
+
+/** Returns a last answer for a socket without a whole request: a problem document. */
+export function socketAnswer(
+  error: CodedError,
+  headers: Readonly<Record<string, string>> = {},
+): string {
+  const problem = problemBody(error);
+  const body = JSON.stringify(problem);
+  const all = {
+    Connection: 'close',
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/problem+json',
+    [REQUEST_ID]: newTraceId(),
+    ...headers,
+    'Content-Length': String(Buffer.byteLength(body)),
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
 }

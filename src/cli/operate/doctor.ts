@@ -22,11 +22,11 @@ export const command: Command = defineCommand({
   usage: ['[options]'],
   about: [
     'Looks for what could keep falconry from working here. It checks this machine (Node, ' +
-      'WebAssembly, threads, memory, clock, packages), and what falconry serve would use with the ' +
-      'same settings: ports, addresses, data directory, disk, database, bucket, API keys, signing ' +
-      'key. With --url it also calls the service there. It prints every setting that is not a ' +
-      'default, with its origin. Each finding is ok, a warning or a fault, with advice. Nothing is ' +
-      'changed, and no secret is printed.',
+      'WebAssembly, threads, memory, clock, packages), and what falconry serve would use with ' +
+      'the same settings: ports, addresses, data directory, disk, database, bucket, API keys, ' +
+      'signing key. With --url it also calls the service there. It prints every setting that is ' +
+      'not a default, with its origin. Each finding is ok, a warning or a fault, with advice. ' +
+      'Nothing is changed, and no secret is printed.',
     'It accepts every setting of falconry serve as well.',
   ],
   settings: DOCTOR_SETTINGS,

@@ -122,8 +122,8 @@ function checkClock({ nowMs }: Host): Finding {
 
 /** What the peers are for. */
 const PURPOSES: Readonly<Record<string, string>> = {
-  '@hono/node-server': 'falconry serve and worker',
   hono: 'falconry serve and worker',
+  '@hono/node-server': 'falconry serve and worker',
   pg: '--database',
   aws4fetch: '--blobs',
   'prom-client': '--metrics-port',

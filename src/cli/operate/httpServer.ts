@@ -10,8 +10,7 @@ import { holdContinue } from '../../middleware/http/continue.ts';
 import { problemBody, unseenProblem } from '../../middleware/http/problems.ts';
 import { REQUEST_ID, requestIdOf } from '../../middleware/http/traceContext.ts';
 import { CodedError, type ErrorCode } from '../../shared/errors.ts';
-import { ConnectionCap, type RefusedConnections } from './connectionCap.ts';
-import { socketAnswer } from './socketAnswer.ts';
+import { ConnectionCap, type RefusedConnections, socketAnswer } from './connectionCap.ts';
 
 export interface HttpServerOptions {
   readonly fetch: (request: Request, env: object) => Response | Promise<Response>;

@@ -1,7 +1,7 @@
 /** `falconry keys`: manages the API keys in the store of a service. */
 import { createApiKey, type NewApiKey, rotateApiKey } from '../../middleware/identity/apiKeys.ts';
-import { duration } from '../../middleware/options/optionRows.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../../middleware/stores/port/taskStore.ts';
+import { duration } from '../../shared/optionRows.ts';
 import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { refuseOnTerminal, SHOW } from '../lib/io.ts';
@@ -23,8 +23,9 @@ export const command: Command = defineCommand({
   summary: 'create, list, rotate and revoke API keys of the service',
   usage: ['create [options]', 'list', 'rotate <hash> [options]', 'revoke <hash>'],
   about: [
-    'Manages the API keys in the store of a service; a running service notices changes at once. The ' +
-      'store keeps only the SHA-256 of a key: the key itself is shown once, when it is created.',
+    'Manages the API keys in the store of a service; a running service notices changes at once. ' +
+      'The store keeps only the SHA-256 of a key: the key itself is shown once, when it is ' +
+      'created.',
     'Requests with an expired key get an error that says so. Last-use times may lag by a minute.',
   ],
   verbs: VERBS,

@@ -43,79 +43,73 @@ export async function loadMetrics(threads: number): Promise<Metrics> {
   return new Metrics(prometheus, threads);
 }
 
+const OF_REQUEST = ['route', 'method', 'status'];
+
+/** Name, help and labels. */
+const COUNTERS = {
+  requests: ['http_requests_total', 'Answered requests', OF_REQUEST],
+  claims: ['falconry_claims_total', 'Tasks taken from the queue', []],
+  attempts: ['falconry_attempts_total', 'Ended attempts at tasks', ['outcome']],
+  lostLeases: ['falconry_lost_leases_total', 'Tasks lost to another worker', []],
+  staleWrites: [
+    'falconry_stale_writes_total',
+    'Outcomes refused by the store, since another worker had the task',
+    [],
+  ],
+  signatures: ['falconry_signatures_total', 'Signatures in completed tasks', []],
+  failedCalls: ['falconry_failed_calls_total', 'Failed calls of the stores', ['port', 'verb']],
+  hints: ['falconry_hints_total', 'News of tasks that other processes changed', ['kind']],
+  trouble: ['falconry_trouble_total', 'Failures of the store or the files that workers met', []],
+  swept: ['falconry_swept_tasks_total', 'Tasks that expired or were removed', ['kind']],
+} as const satisfies Record<string, readonly [string, string, readonly string[]]>;
+
+/** Name, help, buckets and labels. */
+const HISTOGRAMS = {
+  requestSeconds: [
+    'http_request_duration_seconds',
+    'From a request to the end of its answer',
+    REQUEST_SECONDS,
+    OF_REQUEST,
+  ],
+  phaseSeconds: [
+    'falconry_task_phase_seconds',
+    'Phases of tasks; the last one of an attempt may have ended early',
+    PHASE_SECONDS,
+    ['phase'],
+  ],
+  resultBytes: ['falconry_result_bytes', 'Sizes of aggregates', RESULT_BYTES, ['format']],
+  storeSeconds: ['falconry_store_seconds', 'Calls of the store', CALL_SECONDS, ['verb']],
+  blobSeconds: ['falconry_blob_seconds', 'Calls of the store of files', CALL_SECONDS, ['verb']],
+} as const satisfies Record<string, readonly [string, string, number[], readonly string[]]>;
+
+type Counters = Readonly<Record<keyof typeof COUNTERS, Counter>>;
+type Histograms = Readonly<Record<keyof typeof HISTOGRAMS, Histogram>>;
+
 export class Metrics {
   readonly registry: Registry;
-  readonly #requests: Counter;
-  readonly #requestSeconds: Histogram;
-  readonly #attempts: Counter;
-  readonly #signatures: Counter;
-  readonly #storeSeconds: Histogram;
-  readonly #blobSeconds: Histogram;
-  readonly #trouble: Counter;
-  readonly #lostLeases: Counter;
-  readonly #staleWrites: Counter;
-  readonly #phaseSeconds: Histogram;
-  readonly #claims: Counter;
-  readonly #resultBytes: Histogram;
-  readonly #failedCalls: Counter;
-  readonly #hints: Counter;
-  readonly #swept: Counter;
+  readonly #counters: Counters;
+  readonly #histograms: Histograms;
   readonly #prometheus: Prometheus;
 
   constructor(prometheus: Prometheus, threads: number) {
-    // Not the one that all of the process share: what a host of its own adds there is its own.
+    // Not the registry of the whole process, which belongs to the host.
     const registry = new prometheus.Registry();
     const registers = [registry];
-    const counter = (name: string, help: string, ...labelNames: string[]) =>
-      new prometheus.Counter({ name, help, labelNames, registers });
-    const histogram = (name: string, help: string, buckets: number[], ...labelNames: string[]) =>
-      new prometheus.Histogram({ name, help, buckets, labelNames, registers });
-    const gauge = (name: string, help: string) => new prometheus.Gauge({ name, help, registers });
     prometheus.collectDefaultMetrics({ register: registry });
     this.#prometheus = prometheus;
     this.registry = registry;
-    gauge('falconry_threads', 'Worker threads for tasks').set(threads);
-
-    const ofRequest = ['route', 'method', 'status'];
-    this.#requests = counter('http_requests_total', 'Answered requests', ...ofRequest);
-    this.#requestSeconds = histogram(
-      'http_request_duration_seconds',
-      'From a request to the end of its answer',
-      REQUEST_SECONDS,
-      ...ofRequest,
-    );
-    this.#claims = counter('falconry_claims_total', 'Tasks taken from the queue');
-    this.#attempts = counter('falconry_attempts_total', 'Ended attempts at tasks', 'outcome');
-    this.#lostLeases = counter('falconry_lost_leases_total', 'Tasks lost to another worker');
-    this.#staleWrites = counter(
-      'falconry_stale_writes_total',
-      'Outcomes that the store refused, since another worker had the task',
-    );
-    this.#phaseSeconds = histogram(
-      'falconry_task_phase_seconds',
-      'Phases of tasks; the last one of an attempt may have ended early',
-      PHASE_SECONDS,
-      'phase',
-    );
-    this.#signatures = counter('falconry_signatures_total', 'Signatures in completed tasks');
-    this.#resultBytes = histogram(
-      'falconry_result_bytes',
-      'Sizes of aggregates',
-      RESULT_BYTES,
-      'format',
-    );
-    const calls = 'Calls of the store';
-    this.#storeSeconds = histogram('falconry_store_seconds', calls, CALL_SECONDS, 'verb');
-    const blobCalls = 'Calls of the store of files';
-    this.#blobSeconds = histogram('falconry_blob_seconds', blobCalls, CALL_SECONDS, 'verb');
-    const failed = 'Calls of the stores that failed';
-    this.#failedCalls = counter('falconry_failed_calls_total', failed, 'port', 'verb');
-    const hints = 'News of tasks that other processes changed';
-    this.#hints = counter('falconry_hints_total', hints, 'kind');
-    const trouble = 'Times that a worker met trouble with the store or the files';
-    this.#trouble = counter('falconry_trouble_total', trouble);
-    this.#swept = counter('falconry_swept_tasks_total', 'Tasks that ended by time', 'kind');
-    // So that a rate is known from the first one on.
+    const counters = Object.entries(COUNTERS).map(([key, [name, help, labels]]) => [
+      key,
+      new prometheus.Counter({ name, help, labelNames: [...labels], registers }),
+    ]);
+    const histograms = Object.entries(HISTOGRAMS).map(([key, [name, help, buckets, labels]]) => [
+      key,
+      new prometheus.Histogram({ name, help, buckets, labelNames: [...labels], registers }),
+    ]);
+    this.#counters = Object.fromEntries(counters);
+    this.#histograms = Object.fromEntries(histograms);
+    const help = 'Worker threads for tasks';
+    new prometheus.Gauge({ name: 'falconry_threads', help, registers }).set(threads);
   }
 
   /** Adds what is asked when the metrics are read. */
@@ -135,92 +129,79 @@ export class Metrics {
         this.set({ state: 'quarantined' }, found.quarantined);
       },
     });
-    new Gauge({
-      name: 'falconry_oldest_waiting_seconds',
-      help: 'Age of the oldest task in the queue; 0 if it is empty',
-      registers,
-      async collect() {
-        const found = await depth();
-        this.set(found === null ? Number.NaN : (found.oldestWaitingMs ?? 0) / 1000);
-      },
+    const single = (name: string, help: string, value: () => Promise<number> | number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          this.set(await value());
+        },
+      });
+    const oldest = 'Age of the oldest task in the queue; 0 if it is empty';
+    single('falconry_oldest_waiting_seconds', oldest, async () => {
+      const found = await depth();
+      return found === null ? Number.NaN : (found.oldestWaitingMs ?? 0) / 1000;
     });
-    new Gauge({
-      name: 'falconry_tasks_in_work',
-      help: 'Tasks that this process works on',
-      registers,
-      collect() {
-        this.set(running());
-      },
-    });
-    new Gauge({
-      name: 'falconry_disk_free_bytes',
-      help: 'Free bytes on the disk of the data directory; NaN if nothing is kept there',
-      registers,
-      async collect() {
-        this.set((await freeBytes()) ?? Number.NaN);
-      },
-    });
-    new Gauge({
-      name: 'falconry_ready',
-      help: 'Whether /readyz says 200',
-      registers,
-      async collect() {
-        this.set((await ready()) ? 1 : 0);
-      },
-    });
+    single('falconry_tasks_in_work', 'Tasks that this process works on', running);
+    const disk = 'Free bytes on the disk of the data directory; NaN if it is not used';
+    single('falconry_disk_free_bytes', disk, async () => (await freeBytes()) ?? Number.NaN);
+    single('falconry_ready', 'Whether /readyz returns 200', async () => ((await ready()) ? 1 : 0));
   }
 
   readonly onEvent = (event: ServiceEvent): void => {
+    const { requests, hints, swept } = this.#counters;
     switch (event.type) {
       case 'request': {
         const { path: route, status, durationMs } = event;
         const method = METHODS.has(event.method) ? event.method : 'OTHER';
         const labels = { route, method, status: String(status) };
-        this.#requests.inc(labels);
-        this.#requestSeconds.observe(labels, durationMs / 1000);
+        requests.inc(labels);
+        this.#histograms.requestSeconds.observe(labels, durationMs / 1000);
         return;
       }
       case 'work':
         this.#note(event.event);
         return;
       case 'hint':
-        this.#hints.inc({ kind: event.state });
+        hints.inc({ kind: event.state });
         return;
       case 'swept':
-        this.#swept.inc({ kind: 'expired' }, event.expired);
-        this.#swept.inc({ kind: 'removed' }, event.removed);
+        swept.inc({ kind: 'expired' }, event.expired);
+        swept.inc({ kind: 'removed' }, event.removed);
         return;
       case 'task':
     }
   };
 
   readonly onPortCall = ({ port, verb, durationMs, failed }: PortCall): void => {
-    const seconds = port === 'store' ? this.#storeSeconds : this.#blobSeconds;
-    seconds.observe({ verb }, durationMs / 1000);
-    if (failed) this.#failedCalls.inc({ port, verb });
+    const { storeSeconds, blobSeconds } = this.#histograms;
+    (port === 'store' ? storeSeconds : blobSeconds).observe({ verb }, durationMs / 1000);
+    if (failed) this.#counters.failedCalls.inc({ port, verb });
   };
 
   #note(event: RunnerEvent): void {
+    const { claims, attempts, lostLeases, staleWrites, signatures, trouble } = this.#counters;
     switch (event.type) {
       case 'claimed':
-        this.#claims.inc();
+        claims.inc();
         return;
       case 'phase':
-        this.#phaseSeconds.observe({ phase: event.phase }, event.durationMs / 1000);
+        this.#histograms.phaseSeconds.observe({ phase: event.phase }, event.durationMs / 1000);
         return;
       case 'trouble':
-        this.#trouble.inc();
+        trouble.inc();
         return;
       case 'completed':
-        this.#signatures.inc(event.signatures);
-        this.#resultBytes.observe({ format: event.format }, event.aggregateBytes);
+        signatures.inc(event.signatures);
+        this.#histograms.resultBytes.observe({ format: event.format }, event.aggregateBytes);
         break;
       case 'lost':
-        this.#lostLeases.inc();
-        if (event.stale) this.#staleWrites.inc();
+        lostLeases.inc();
+        if (event.stale) staleWrites.inc();
         break;
       default:
     }
-    this.#attempts.inc({ outcome: event.type });
+    attempts.inc({ outcome: event.type });
   }
 }

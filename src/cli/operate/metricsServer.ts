@@ -4,11 +4,11 @@
  * only operators reach.
  */
 import { statfs } from 'node:fs/promises';
-import { Asked } from '../../middleware/asked.ts';
-import { answerHealth } from '../../middleware/health.ts';
+import { CachedProbe } from '../../middleware/http/cachedProbe.ts';
+import { answerHealth } from '../../middleware/http/health.ts';
 import type { FalconService } from '../../middleware/index.ts';
-import { cannotListen } from './cannotListen.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
+import { cannotListen } from './listening.ts';
 import type { Metrics } from './metrics.ts';
 
 const KEEP_MS = 1000;
@@ -34,7 +34,10 @@ export async function openMetricsServer(
   service: FalconService,
   { port, host, dataDirectory, open }: MetricsServerOptions,
 ): Promise<HttpServer> {
-  const depth = new Asked(() => service.depth(), { keepMs: KEEP_MS, patienceMs: PATIENCE_MS });
+  const depth = new CachedProbe(() => service.depth(), {
+    keepMs: KEEP_MS,
+    patienceMs: PATIENCE_MS,
+  });
   metrics.gauge({
     depth: () => depth.answer(),
     running: () => service.running,

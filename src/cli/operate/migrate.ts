@@ -13,9 +13,10 @@ export const command: Command = defineCommand({
   summary: 'bring a PostgreSQL database up to this version',
   usage: ['[--check | --dry-run] [options]'],
   about: [
-    'Brings the schema of a PostgreSQL database up to this version of falconry, step by step, and ' +
-      'prints the steps. The service never does this itself: run it before starting a new version. ' +
-      'The old version can go on meanwhile. Running it again, or several times at once, does no harm.',
+    'Brings the schema of a PostgreSQL database up to this version of falconry, step by step, ' +
+      'and prints the steps. The service never does this itself: run it before starting a new ' +
+      'version. The old version can go on meanwhile. Running it again, or several times at once, ' +
+      'does no harm.',
     'Behind a pooler such as PgBouncer, also give the address of the database itself.',
   ],
   options: [

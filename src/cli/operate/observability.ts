@@ -1,11 +1,12 @@
 /** The access log, metrics and spans of `falconry serve` and `falconry worker`. */
+
+import type { TracingApi } from '../../middleware/http/tracing.ts';
 import type {
   FalconService,
   Logger,
   ServiceEvent,
   ServiceOptions,
 } from '../../middleware/index.ts';
-import type { TracingApi } from '../../middleware/tracing.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
 
 interface ObservabilityOptions {

@@ -2,45 +2,21 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { directoryBlobs } from '../../middleware/blobs/directory/directory.ts';
-import type { BlobStore } from '../../middleware/blobs/port/blobStore.ts';
-import { integer } from '../../middleware/options/optionRows.ts';
 import { STORE_FILE } from '../../middleware/options/options.ts';
 import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import { sqliteTableStore } from '../../middleware/stores/sqlite/sqliteTable.ts';
-import { type Io, IoFailure, UsageError } from '../lib/command.ts';
+import { integer } from '../../shared/optionRows.ts';
+import { IoFailure } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { Invocation } from '../lib/define.ts';
-import { explained, makeBlobs, makeStore } from './sharedStores.ts';
+import { explained, makeStore } from './sharedStores.ts';
 
 /** The settings that say where the store is. */
 export const STORE_SETTINGS = ['data', 'allowShared', 'database'] as const;
 export type StoreSetting = (typeof STORE_SETTINGS)[number];
 
-/** Those that also say where the files of the tasks are. */
-export const FILE_SETTINGS = [...STORE_SETTINGS, 'blobs', 's3Endpoint', 's3Region'] as const;
-export type FileSetting = (typeof FILE_SETTINGS)[number];
-
 /** The number of a client. */
 export const CLIENT = integer('client');
-/** That of one whose things may be removed or set: 0 is the operator. */
-export const OWNER = integer('client', { min: 1 });
-
-/**
- * The files of the tasks: in the bucket, or else in the data directory.
- *
- * @throws UsageError for a database whose bucket is not named
- */
-export async function ownFiles(
-  values: Config<FileSetting>['values'],
-  env: Io['env'],
-): Promise<BlobStore> {
-  if (values.blobs !== undefined) return makeBlobs(values, env);
-  if (values.database !== undefined) {
-    throw new UsageError('"database" needs "blobs" (s3://bucket/prefix), where its files are');
-  }
-  return directoryBlobs({ path: join(values.data, 'files') });
-}
 
 /**
  * Opens the database, or else the store in the data directory, and closes it afterwards.

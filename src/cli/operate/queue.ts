@@ -16,12 +16,12 @@ export const command: Command = defineCommand({
   summary: 'list unfinished tasks of all clients, as operator',
   usage: ['[options]'],
   about: [
-    'Lists the unfinished tasks of all clients in the store of a service, oldest first, whether it ' +
-      'runs or not. A task that ended several workers is set aside: it keeps its file and waits for ' +
-      'falconry retry, or until its client cancels it.',
-    'ATTEMPTS counts how often a worker started the task, LOST how often its whole process ended or ' +
-      'fell silent, FAILURES how often only its worker died. With --json, ids are strings, as for ' +
-      'falconry tasks.',
+    'Lists the unfinished tasks of all clients in the store of a service, oldest first, whether ' +
+      'it runs or not. A task that ended several workers is set aside: it keeps its file and ' +
+      'waits for falconry retry, or until its client cancels it.',
+    'ATTEMPTS counts how often a worker started the task, LOST how often its whole process ended ' +
+      'or fell silent, FAILURES how often only its worker died. With --json, ids are strings, as ' +
+      'for falconry tasks.',
   ],
   options: [{ name: 'aside', about: 'only tasks that were set aside' }, LIMIT_OPTION],
   settings: STORE_SETTINGS,

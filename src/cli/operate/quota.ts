@@ -20,9 +20,9 @@ export const command: Command = defineCommand({
     '<client> --default',
   ],
   about: [
-    'Shows or changes the limits of a client, which replace those of falconry serve, and shows what ' +
-      'the client uses now. A running service notices a change within seconds. Without a client, it ' +
-      'lists all clients with a quota.',
+    'Shows or changes the limits of a client, which replace those of falconry serve, and shows ' +
+      'what the client uses now. A running service notices a change within seconds. Without a ' +
+      'client, it lists all clients with a quota.',
     'A limit that is not given stays as it was. A client that uses more than a new limit allows ' +
       'loses nothing, but can add nothing until it uses less.',
   ],

@@ -12,8 +12,8 @@ export const command: Command = defineCommand({
   usage: ['<id>… [options]', '--all [options]'],
   about: [
     'Puts tasks back into the queue that were set aside because they had ended several workers ' +
-      '(falconry queue lists them). A running service starts them at once. First remove the cause: ' +
-      'give the service more memory, or a version without the fault.',
+      '(falconry queue lists them). A running service starts them at once. First remove the ' +
+      'cause: give the service more memory, or a version without the fault.',
     'With --json, there is one line for each task; ids are strings.',
   ],
   options: [{ name: 'all', about: 'all tasks that were set aside' }],

@@ -2,7 +2,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answerHealth } from '../../middleware/health.ts';
+import { answerHealth } from '../../middleware/http/health.ts';
 import { hashApiKey } from '../../middleware/identity/apiKeys.ts';
 import type { FalconService, ServiceOptions } from '../../middleware/index.ts';
 import { type Settings, STORE_FILE } from '../../middleware/options/options.ts';
@@ -16,13 +16,12 @@ import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { asIoFailure, SHOW } from '../lib/io.ts';
 import { SERVE_SETTINGS, type ServeSetting } from '../lib/settings.ts';
-import { cannotListen } from './cannotListen.ts';
 import { loadFramework } from './framework.ts';
 import type { HttpServer, HttpServerOptions } from './httpServer.ts';
+import { cannotListen, stopSignal } from './listening.ts';
 import { openObservability } from './observability.ts';
 import { resolveService, serverLimits, serviceOptions } from './serveConfig.ts';
 import { type Opened, type SharedStores, withShared } from './sharedStores.ts';
-import { stopSignal } from './stopSignal.ts';
 import { type Ready, welcome } from './welcome.ts';
 
 /** The `serve` command. */
@@ -31,22 +30,22 @@ export const command: Command = defineCommand({
   summary: 'start the service',
   usage: ['[options]'],
   about: [
-    'Starts the service with its embedded store: SQLite and files in one directory. The first start ' +
-      'creates a signing key and an API key. The API key is written to the file first-api-key in the ' +
-      'data directory, with mode 0600; it is printed instead with --show, or with --json unless ' +
-      'standard output is a terminal.',
+    'Starts the service with its embedded store: SQLite and files in one directory. The first ' +
+      'start creates a signing key and an API key. The API key is written to the file ' +
+      'first-api-key in the data directory, with mode 0600; it is printed instead with --show, ' +
+      'or with --json unless standard output is a terminal.',
     'With --database and --blobs, any number of hosts serve the same tasks, and falconry worker ' +
-      'works on them; run falconry migrate first. No API key is created then (falconry keys create ' +
-      '--database does that), signing is off unless a signing key is named, and --data is not used. ' +
-      'The packages pg and aws4fetch are needed. Credentials of the bucket are AWS_ACCESS_KEY_ID, ' +
-      'AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or files named by these variables with _FILE, ' +
-      'which are read again every 5 minutes.',
-    'SIGTERM and SIGINT shut it down: it accepts no new work and lets running work finish; the rest ' +
-      'continues at the next start. A second signal ends it at once. /healthz and /readyz, for load ' +
-      'balancers, need no key; with --drain-delay, /readyz returns 503 for that long before ' +
-      'connections are refused. The metrics port has them as well, and /metrics for Prometheus ' +
-      '(package prom-client). With @opentelemetry/api and an SDK (node --import), requests and ' +
-      'tasks have spans.',
+      'works on them; run falconry migrate first. No API key is created then (falconry keys ' +
+      'create --database does that), signing is off unless a signing key is named, and --data is ' +
+      'not used. The packages pg and aws4fetch are needed. Credentials of the bucket are ' +
+      'AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or files named by these ' +
+      'variables with _FILE, which are read again every 5 minutes.',
+    'SIGTERM and SIGINT shut it down: it accepts no new work and lets running work finish; the ' +
+      'rest continues at the next start. A second signal ends it at once. /healthz and /readyz, ' +
+      'for load balancers, need no key; with --drain-delay, /readyz returns 503 for that long ' +
+      'before connections are refused. The metrics port has them as well, and /metrics for ' +
+      'Prometheus (package prom-client). With @opentelemetry/api and an SDK (node --import), ' +
+      'requests and tasks have spans.',
     'Times are written as 90s, 15m, 1h or 30d, sizes as 500kB or 32MiB; bare numbers are seconds ' +
       'and bytes. PORT is used if FALCONRY_PORT is not set.',
   ],
@@ -59,7 +58,8 @@ export const command: Command = defineCommand({
   ],
   more: [
     'falconry serve --metrics-port 9464 --access-log off',
-    'falconry serve --database postgres://falconry@db/falconry --blobs s3://falconry/one/ --no-workers',
+    'falconry serve --database postgres://falconry@db/falconry --blobs s3://falconry/one/ ' +
+      '--no-workers',
   ],
   exits: FILE_EXITS,
   mostArguments: 0,
@@ -92,15 +92,11 @@ async function serve(
   const { falconService, openHttpServer } = await loadFramework();
   const keepsHere = options.store === undefined || options.blobs === undefined;
   const dataDirectory = keepsHere ? settings.dataDirectory : null;
-  const observability = await openObservability({
-    ...values,
-    dataDirectory,
-    threads: settings.threads,
-    logger,
-  });
-  const service = falconService({ ...options, ...observability.options, logger });
+  const { threads } = settings;
+  const observed = await openObservability({ ...values, dataDirectory, threads, logger });
+  const service = falconService({ ...options, ...observed.options, logger });
   engineStandsBack();
-  await observability.open(service, openHttpServer);
+  await observed.open(service, openHttpServer);
   const open = (fetch: HttpServerOptions['fetch']) => {
     const onRefused = (refused: object) => logger.warn('connections refused', { ...refused });
     const limits = serverLimits(values, settings);
@@ -114,7 +110,7 @@ async function serve(
     return startServing(service, open);
   };
   const server = await starting().catch(async (error) => {
-    await observability.close();
+    await observed.close();
     throw error;
   });
   const stopped = stopSignal();
@@ -125,31 +121,42 @@ async function serve(
   const making =
     shared.store === null ? makeFirstKey(service, isShown ? null : path) : Promise.resolve(NO_KEY);
   const first = await making.catch(async (error) => {
-    await Promise.all([server.close(0), service.stop({ graceMs: 0 }), observability.close()]);
+    await Promise.all([server.close(0), service.stop({ graceMs: 0 }), observed.close()]);
     throw error;
   });
   const ready = readyWith(values, settings, shared.shown, server.port);
-  const facts = {
-    ok: true,
-    address: ready.address,
-    port: server.port,
-    metrics_port: observability.port,
-  };
-  const places = { data: ready.dataDirectory, ...shared.shown };
-  const shown = first.keyFile === null ? first.key : null;
-  const secret = { api_key: shown, api_key_file: first.keyFile };
-  const mayLink = ready.ui && flag('show') && io.stdout.isTTY === true && shown !== null;
-  const link = mayLink ? keyLink(ready.base, shown) : null;
-  report({ ...facts, ...places, ...secret }, welcome({ ...ready, ...first, link }));
+  const ports = { port: server.port, metrics_port: observed.port };
+  const mayLink = flag('show') && io.stdout.isTTY === true;
+  report(...announcement({ ...ready, ...first }, ports, mayLink));
 
   const signal = await stopped;
   if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
   service.drain();
   await sleep(drainDelay);
   await Promise.all([server.close(grace), service.stop({ graceMs: grace })]);
-  await observability.close();
+  await observed.close();
   if (!json) report({}, 'Stopped.\n');
   return EXIT.ok;
+}
+
+/**
+ * The report of a service that is ready.
+ *
+ * @param mayLink whether a link to the page may hold the key
+ */
+function announcement(
+  ready: Omit<Ready, 'link'>,
+  ports: Readonly<Record<string, unknown>>,
+  mayLink: boolean,
+): [Readonly<Record<string, unknown>>, string] {
+  const { address, dataDirectory: data, database, blobs, key, keyFile } = ready;
+  const shown = keyFile === null ? key : null;
+  const secret = { api_key: shown, api_key_file: keyFile };
+  const link = mayLink && ready.ui && shown !== null ? keyLink(ready.base, shown) : null;
+  return [
+    { ok: true, address, ...ports, data, database, blobs, ...secret },
+    welcome({ ...ready, link }),
+  ];
 }
 
 /** What there is to say of a service that is ready. */

@@ -14,8 +14,8 @@ import { sharedPlaces } from '../../middleware/stores/sqlite/sqliteFile.ts';
 import { binarySizeText } from '../../wire/sizes.ts';
 import type { Config } from '../lib/config.ts';
 import type { ServeSetting } from '../lib/settings.ts';
-import { cannotListen } from './cannotListen.ts';
 import { type Finding, fault, ok, warning } from './finding.ts';
+import { cannotListen } from './listening.ts';
 import { checkDatabase } from './serveDatabase.ts';
 import { checkShared } from './sharedChecks.ts';
 

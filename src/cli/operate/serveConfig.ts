@@ -1,12 +1,12 @@
 /** The options of the service that follow from the settings. */
 
-import type { OptionTable } from '../../middleware/options/optionRows.ts';
 import {
   resolveOptions,
   type ServiceOptions,
   type Settings,
 } from '../../middleware/options/options.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
+import type { OptionTable } from '../../shared/optionRows.ts';
 import { UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import { type ServeSetting, SHARED } from '../lib/settings.ts';

@@ -1,5 +1,5 @@
-import { fallbackOf } from '../../middleware/options/optionRows.ts';
 import { SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
+import { fallbackOf } from '../../shared/optionRows.ts';
 
 const DEFAULT_NAME = fallbackOf(SERVICE_OPTIONS.serviceName);
 

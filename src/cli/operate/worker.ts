@@ -4,6 +4,7 @@ import { type Command, EXIT } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { loadFramework } from './framework.ts';
+import { stopSignal } from './listening.ts';
 import { openObservability } from './observability.ts';
 import {
   resolveService,
@@ -12,7 +13,6 @@ import {
   workerOptions,
 } from './serveConfig.ts';
 import { type Opened, withShared } from './sharedStores.ts';
-import { stopSignal } from './stopSignal.ts';
 
 /** The `worker` command. */
 export const command: Command = defineCommand({
@@ -21,11 +21,11 @@ export const command: Command = defineCommand({
   usage: ['--database <url> --blobs <url> [options]'],
   about: [
     'Works on the tasks of a service with a database and a bucket (falconry serve --database ' +
-      '--blobs), on any number of hosts. It takes tasks as it has room for them, answers no requests, ' +
-      'and opens no port but that of its metrics and its health. If it dies, others take over its ' +
-      'tasks after --lease; the services remove expired tasks and files.',
-    'SIGTERM and SIGINT shut it down: it takes no new task, gives running tasks --grace to finish, ' +
-      'and returns the rest to the queue. A second signal ends it at once.',
+      '--blobs), on any number of hosts. It takes tasks as it has room for them, answers no ' +
+      'requests, and opens no port but that of its metrics and its health. If it dies, others ' +
+      'take over its tasks after --lease; the services remove expired tasks and files.',
+    'SIGTERM and SIGINT shut it down: it takes no new task, gives running tasks --grace to ' +
+      'finish, and returns the rest to the queue. A second signal ends it at once.',
     'Give workers and services the same limits: a worker fails what it finds too large. The ' +
       'packages, the credentials of the bucket and the metrics port are those of falconry serve.',
   ],

@@ -25,9 +25,10 @@ export const command: Command = defineCommand({
   summary: 'submit a task file to a service and fetch the verified result',
   usage: ['<task file> [-o <file>] [options]'],
   about: [
-    'Submits a task file to a service, waits until the task ends, fetches the result, and verifies ' +
-      'it against the task file before writing it. The state is kept beside the task file: after ' +
-      'any interruption, run the same command again and it resumes; nothing is submitted twice.',
+    'Submits a task file to a service, waits until the task ends, fetches the result, and ' +
+      'verifies it against the task file before writing it. The state is kept beside the task ' +
+      'file: after any interruption, run the same command again and it resumes; nothing is ' +
+      'submitted twice.',
   ],
   operands: { '<task file>': 'as for falconry aggregate; -: standard input' },
   options: [

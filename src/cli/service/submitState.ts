@@ -11,7 +11,7 @@
  */
 import { readFile, rm } from 'node:fs/promises';
 import { newIdempotencyKey } from '../../client/index.ts';
-import { sha256 } from '../../middleware/hash.ts';
+import { sha256 } from '../../shared/hash.ts';
 import { type Io, IoFailure, UsageError } from '../lib/command.ts';
 import { asIoFailure, writeOutput } from '../lib/io.ts';
 

@@ -32,8 +32,8 @@ export const command: Command = defineCommand({
   summary: 'list, watch, fetch, cancel and delete tasks at a service',
   usage: ['[list | show | wait | result | cancel | delete] [<id>…] [options]'],
   about: [
-    'Shows and manages the tasks of your API key at a service. With --json, ids are strings, since ' +
-      'they may not fit into a number.',
+    'Shows and manages the tasks of your API key at a service. With --json, ids are strings, ' +
+      'since they may not fit into a number.',
   ],
   verbs: VERBS,
   defaultVerb: 'list',

@@ -1,17 +1,17 @@
 /**
- * Base64 (RFC 4648, sections 4 and 5) of secrets: no branch and no index depends on what is
- * encoded, only on its length. One digit is computed from its value by comparisons, which a shift
- * turns into masks: (a - b) >> 8 is -1 for a < b and 0 otherwise, for |a - b| < 256.
+ * Base64 (RFC 4648, sections 4 and 5) for secrets: no branch and no index depends on the data, only
+ * on its length. Each digit is computed from its value by comparisons, which a shift turns into
+ * masks: (a - b) >> 8 is -1 for a < b and 0 otherwise, for |a - b| < 256.
  */
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** The last two digits: + and /, or - and _ where the text goes into a URL or a JWK. */
+/** The last two digits: + and /, or - and _ for URLs and JWKs. */
 export type Alphabet = 'standard' | 'url';
 
 const LAST = { standard: [43, 47], url: [45, 95] } as const;
 
-/** The ASCII code of a digit's value in [0, 64). */
+/** Returns the ASCII code of the digit for a value in [0, 64). */
 function digitOf(value: number, [plus, slash]: readonly [number, number]): number {
   const above25 = (25 - value) >> 8;
   const above51 = (51 - value) >> 8;
@@ -28,7 +28,7 @@ function digitOf(value: number, [plus, slash]: readonly [number, number]): numbe
   );
 }
 
-/** The value of a digit, from its ASCII code; 255 for every other character. */
+/** Returns the value of a digit from its ASCII code; 255 for any other character. */
 function digitValue(code: number, [plus, slash]: readonly [number, number]): number {
   const within = (low: number, high: number) => ((low - 1 - code) & (code - high - 1)) >> 8;
   const upper = within(65, 90);
@@ -47,7 +47,7 @@ function digitValue(code: number, [plus, slash]: readonly [number, number]): num
   );
 }
 
-/** @returns the ASCII codes of the digits, with padding in the standard alphabet only */
+/** @returns the ASCII codes of the digits, padded only in the standard alphabet */
 export function encodeBase64(bytes: Uint8Array, alphabet: Alphabet): Bytes {
   const last = LAST[alphabet];
   const digits = Math.ceil((8 * bytes.length) / 6);
@@ -55,7 +55,7 @@ export function encodeBase64(bytes: Uint8Array, alphabet: Alphabet): Bytes {
   out.fill(0x3d, digits);
   for (let i = 0; i < digits; i++) {
     const at = Math.floor((6 * i) / 8);
-    // Beyond the end are zeros.
+    // Bytes past the end read as zeros.
     const pair = (bytes[at]! << 8) | bytes[at + 1]!;
     out[i] = digitOf((pair >> (10 - ((6 * i) % 8))) & 63, last);
   }
@@ -63,8 +63,10 @@ export function encodeBase64(bytes: Uint8Array, alphabet: Alphabet): Bytes {
 }
 
 /**
+ * Decodes base64, accepting only the canonical encoding.
+ *
  * @param text ASCII codes, without line ends
- * @returns fresh memory; undefined if it is not the one encoding of some bytes
+ * @returns fresh memory; undefined if the text is not canonical base64
  */
 export function decodeBase64(text: Uint8Array, alphabet: Alphabet): Bytes | undefined {
   const last = LAST[alphabet];
@@ -80,18 +82,18 @@ export function decodeBase64(text: Uint8Array, alphabet: Alphabet): Bytes | unde
     const value = digitValue(text[i]!, last);
     wrong |= value & 0xc0;
     window = ((window << 6) | (value & 63)) & 0xffff;
-    // Of four digits each but the first completes a byte, with 4, 2, 0 bits to spare.
+    // In each group of four digits, all but the first complete a byte, with 4, 2, 0 bits left over.
     const place = i & 3;
     if (place !== 0) out[at++] = window >> (6 - 2 * place);
   }
-  // The bits that belong to no byte are zero: 4 after two digits, 2 after three.
+  // The left-over bits must be zero: 4 after two digits, 2 after three.
   wrong |= window & ((1 << ((8 - 2 * (length & 3)) & 6)) - 1);
   if (wrong === 0) return out;
   out.fill(0);
   return undefined;
 }
 
-/** The number of signs = at the end, at most two. */
+/** Returns the number of = signs at the end, at most two. */
 function paddingOf(text: Uint8Array): number {
   if (text.at(-1) !== 0x3d) return 0;
   return text.at(-2) === 0x3d ? 2 : 1;

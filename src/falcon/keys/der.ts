@@ -1,6 +1,6 @@
 /**
- * The part of DER (ITU-T X.690, 2021) that keys need: a strict reader and a writer. Definite
- * lengths in their shortest form, tags of one byte, nothing left over.
+ * The subset of DER (ITU-T X.690, 2021) that keys need: a strict reader and a writer. Definite
+ * lengths in their shortest form, tags of one byte, no trailing data.
  */
 import { concat, wipe } from '../../shared/bytes.ts';
 import { badKey } from './forms.ts';
@@ -20,13 +20,13 @@ export const TAG = Object.freeze({
   publicKey: 0x81,
 });
 
-/** Reads one element after the other. What it returns are views, not copies. */
+/** Reads one element after another. Returns views, not copies. */
 export class DerReader {
   readonly #bytes: Bytes;
   readonly #form: string;
   #at = 0;
 
-  /** @param form names what is read in errors */
+  /** @param form name of the input in errors */
   constructor(bytes: Bytes, form: string) {
     this.#bytes = bytes;
     this.#form = form;
@@ -38,7 +38,7 @@ export class DerReader {
   }
 
   /**
-   * The contents of the next element.
+   * Returns the contents of the next element.
    *
    * @throws CodedError `BAD_KEY` for another tag, or a length that is not DER
    */
@@ -53,15 +53,15 @@ export class DerReader {
     return contents;
   }
 
-  /** A reader of the contents of the next element. @throws as `read` */
+  /** Returns a reader for the contents of the next element. @throws as `read` */
   enter(tag: number, what: string): DerReader {
     return new DerReader(this.read(tag, what), this.#form);
   }
 
-  /** An INTEGER in [0, 2^31). @throws CodedError `BAD_KEY` for any other */
+  /** Reads an INTEGER in [0, 2^31). @throws CodedError `BAD_KEY` for any other */
   integer(what: string): number {
     const bytes = this.read(TAG.integer, what);
-    // An empty one counts as negative.
+    // An empty INTEGER counts as negative.
     const [first = 0x80, second = 0x80] = bytes;
     const value = bytes.reduce((sum, byte) => 256 * sum + byte, 0);
     if (first >= 0x80 || (first === 0 && second < 0x80) || value >= 2 ** 31) {
@@ -70,7 +70,7 @@ export class DerReader {
     return value;
   }
 
-  /** An OBJECT IDENTIFIER in dots. @throws CodedError `BAD_KEY` for one that is malformed */
+  /** Reads an OBJECT IDENTIFIER in dotted form. @throws CodedError `BAD_KEY` if it is malformed */
   oid(what: string): string {
     const bytes = this.read(TAG.oid, what);
     const arcs: number[] = [];
@@ -90,14 +90,16 @@ export class DerReader {
     return [top, first - 40 * top, ...arcs.slice(1)].join('.');
   }
 
-  /** The bytes of a BIT STRING of whole bytes. @throws CodedError `BAD_KEY` for any other */
+  /**
+   * Returns the bytes of a BIT STRING of whole bytes. @throws CodedError `BAD_KEY` for any other
+   */
   bitString(tag: number, what: string): Bytes {
     const bytes = this.read(tag, what);
     if (bytes[0] !== 0) throw this.fault(`the ${what} is not of whole bytes`);
     return bytes.subarray(1);
   }
 
-  /** @throws CodedError `BAD_KEY` unless everything has been read */
+  /** @throws CodedError `BAD_KEY` if data is left over */
   end(what: string): void {
     if (this.next !== undefined) throw this.fault(`bytes are left over in the ${what}`);
   }
@@ -106,20 +108,23 @@ export class DerReader {
     return badKey(this.#form, what);
   }
 
-  /** The length of the element (X.690, 10.1); bytes that are missing make it no number. */
+  /**
+   * Reads the length of the element (X.690, 10.1). Missing bytes make it NaN, which is rejected.
+   */
   #length(what: string): number {
     const first = this.#bytes[this.#at++]!;
     if (first < 0x80) return first;
     const count = first & 0x7f;
     let length = 0;
     for (let i = 0; i < count; i++) length = 256 * length + this.#bytes[this.#at++]!;
-    // In the shortest form; the indefinite one, and none at all, have no bytes and are 0.
+    // Must be in the shortest form. The indefinite form and a missing length give 0 and are
+    // rejected.
     if (length >= Math.max(0x80, 256 ** (count - 1))) return length;
     throw this.fault(`the length of the ${what} is not DER`);
   }
 }
 
-/** Whether bytes are one whole SEQUENCE, to judge by the first element's tag and length. */
+/** Returns whether the bytes are one whole SEQUENCE, judging by the first tag and length. */
 export function isSequence(bytes: Bytes): boolean {
   try {
     const reader = new DerReader(bytes, '');
@@ -130,7 +135,7 @@ export function isSequence(bytes: Bytes): boolean {
   }
 }
 
-/** One element: tag, length, contents. */
+/** Encodes one element: tag, length, contents. */
 export function encode(tag: number, ...contents: readonly Uint8Array[]): Bytes {
   const length = contents.reduce((sum, part) => sum + part.length, 0);
   const digits: number[] = [];
@@ -139,14 +144,14 @@ export function encode(tag: number, ...contents: readonly Uint8Array[]): Bytes {
   return concat(Uint8Array.of(tag, ...head), ...contents);
 }
 
-/** The same for contents that are secret: they are wiped. */
+/** Like `encode`, for secret contents: wipes them afterwards. */
 export function encodeSecret(tag: number, ...contents: readonly Uint8Array[]): Bytes {
   const element = encode(tag, ...contents);
   wipe(...contents);
   return element;
 }
 
-/** An INTEGER in [0, 2^31). */
+/** Encodes an INTEGER in [0, 2^31). */
 export function encodeInteger(value: number): Bytes {
   const digits: number[] = [];
   for (let rest = value; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256);
@@ -154,7 +159,7 @@ export function encodeInteger(value: number): Bytes {
   return encode(TAG.integer, Uint8Array.from(digits));
 }
 
-/** An OBJECT IDENTIFIER from its form in dots. */
+/** Encodes an OBJECT IDENTIFIER given in dotted form. */
 export function encodeOid(oid: string): Bytes {
   const [top = 0, second = 0, ...rest] = oid.split('.').map(Number);
   const bytes = [40 * top + second, ...rest].flatMap((arc) => {

@@ -1,4 +1,4 @@
-/** Secret keys under a passphrase. */
+/** Secret keys encrypted with a passphrase. */
 import { copyBytes, isBytes, readOptions, typeName } from '../../shared/arguments.ts';
 import { wipe } from '../../shared/bytes.ts';
 import { isSequence } from './der.ts';
@@ -29,14 +29,14 @@ import { finishImport, prepareExport, wipeFound } from './secretKey.ts';
 type Bytes = Uint8Array<ArrayBuffer>;
 
 export interface EncryptedImportOptions extends ImportOptions<EncryptedKeyForm> {
-  /** The most that opening the key may cost. Default: 256 MiB, 16,777,216 units of work. */
+  /** Maximum cost of decrypting the key. Default: 256 MiB, 16,777,216 units of work. */
   readonly limits?: Partial<CostLimits>;
 }
 
 export interface EncryptedExportOptions<F extends EncryptedKeyForm> {
   /** Default `encryptedPem`. */
   readonly form?: F;
-  /** What is inside. Default `oqs`. */
+  /** Layout of the encrypted key. Default `oqs`. */
   readonly layout?: Pkcs8Layout;
   /** Default: that of oqs-provider, 1.3.9999.3.11 or .14. */
   readonly oid?: string;
@@ -46,19 +46,19 @@ export interface EncryptedExportOptions<F extends EncryptedKeyForm> {
   readonly iterations?: number;
 }
 
-/** What `exportEncryptedSecretKey` resolves to for each form. */
+/** The result type of `exportEncryptedSecretKey` for each form. */
 export interface EncryptedKeyForms {
   readonly encryptedPkcs8: Bytes;
   readonly encryptedPem: string;
 }
 
 /**
- * Opens a secret key that is encrypted under a passphrase, and checks it as `importSecretKey` does.
+ * Decrypts a secret key and checks it as `importSecretKey` does.
  *
- * @param passphrase a string, which is taken as UTF-8 without normalisation, or bytes; not empty
+ * @param passphrase a string, encoded as UTF-8 without normalisation, or bytes; not empty
  * @throws (as the promise's rejection) CodedError `WRONG_PASSPHRASE`; `KEY_TOO_COSTLY` if the file
- *   asks for more work or memory than allowed, before any is spent; `BAD_KEY`, `KEY_MISMATCH`;
- *   `NO_WEBCRYPTO`; TypeError or RangeError for arguments of another type
+ *   demands more work or memory than allowed, before any is spent; `BAD_KEY`, `KEY_MISMATCH`;
+ *   `NO_WEBCRYPTO`; TypeError or RangeError for arguments of the wrong type
  */
 export async function importEncryptedSecretKey(
   input: KeyInput,
@@ -99,7 +99,7 @@ function unwrap(found: Found): [EncryptedKeyForm, Bytes] {
   throw badKey(undefined, `${bytes.length} bytes that are not an encrypted key`);
 }
 
-/** @throws TypeError or RangeError for limits that are no positive integers */
+/** @throws TypeError or RangeError for limits that are not positive integers */
 function readLimits(value: unknown): CostLimits {
   const read = readOptions(value, ['memoryBytes', 'work'], 'limits');
   const limit = (name: keyof CostLimits): number => {
@@ -110,7 +110,9 @@ function readLimits(value: unknown): CostLimits {
   return { memoryBytes: limit('memoryBytes'), work: limit('work') };
 }
 
-/** @throws TypeError for another type, RangeError for an empty one or text without an encoding */
+/**
+ * @throws TypeError for another type, RangeError for an empty one or text that is not valid UTF-16
+ */
 function readPassphrase(value: unknown): Bytes {
   if (typeof value !== 'string' && !isBytes(value)) {
     throw new TypeError(`"passphrase" expected string or Uint8Array, got ${typeName(value)}`);
@@ -125,16 +127,16 @@ function readPassphrase(value: unknown): Bytes {
 }
 
 /**
- * Encrypts a secret key under a passphrase: PKCS#8 with PBES2, AES-256-CBC, and a key by scrypt
- * (N = 16,384, r = 8, p = 5) or PBKDF2 with HMAC-SHA-256.
+ * Encrypts a secret key with a passphrase: PKCS#8 with PBES2, AES-256-CBC, and a key derived by
+ * scrypt (N = 16,384, r = 8, p = 5) or PBKDF2 with HMAC-SHA-256.
  *
- * The form has no authentication: who can change the file can spoil the key, but a spoilt key is
- * not accepted when it is read.
+ * The format has no authentication: an attacker with write access can corrupt the key, but a
+ * corrupted key is rejected on import.
  *
  * @param key 1281 or 2305 bytes, with the header byte
  * @param passphrase as for `importEncryptedSecretKey`
- * @throws (as the promise's rejection) TypeError or RangeError if it is not a valid secret key, or
- *   for wrong options; CodedError `NO_WEBCRYPTO`, `NO_RANDOMNESS`
+ * @throws (as the promise's rejection) TypeError or RangeError for an invalid secret key or wrong
+ *   options; CodedError `NO_WEBCRYPTO`, `NO_RANDOMNESS`
  */
 export async function exportEncryptedSecretKey<F extends EncryptedKeyForm = 'encryptedPem'>(
   key: Uint8Array,
@@ -169,7 +171,7 @@ export async function exportEncryptedSecretKey(
 
 const MIN_ITERATIONS = 1000;
 
-/** @throws RangeError for an unknown derivation, or iterations that nobody would read */
+/** @throws RangeError for an unknown KDF, or iterations out of range */
 function readDerivation(kdf: unknown = 'scrypt', iterations?: unknown): Derivation {
   checkOneOf('kdf', kdf, ['scrypt', 'pbkdf2'] as const);
   if (iterations === undefined) return DEFAULT_DERIVATIONS[kdf];

@@ -2,8 +2,8 @@
  * EncryptedPrivateKeyInfo (RFC 5958, section 3) under PBES2 (RFC 8018, section 6.2): a key derived
  * from the passphrase by scrypt (RFC 7914, section 7) or PBKDF2, and AES-256-CBC.
  *
- * A file from somewhere else says itself how much work and memory its passphrase costs. Both are
- * judged before anything is computed.
+ * The file itself specifies the work and memory of the key derivation. Both are checked before
+ * anything is computed, since the file may be untrusted.
  */
 import { scryptAsync } from '@noble/hashes/scrypt.js';
 import { wipe } from '../../shared/bytes.ts';
@@ -17,7 +17,7 @@ const PBES2 = '1.2.840.113549.1.5.13';
 const PBKDF2 = '1.2.840.113549.1.5.12';
 const SCRYPT = '1.3.6.1.4.1.11591.4.11';
 const AES_256_CBC = '2.16.840.1.101.3.4.1.42';
-/** HMAC identifiers of RFC 8018, appendix B.1, and the names that WebCrypto has for the hashes. */
+/** HMAC identifiers of RFC 8018, appendix B.1, mapped to WebCrypto's hash names. */
 const HMACS: Readonly<Record<string, string>> = Object.freeze({
   '1.2.840.113549.2.7': 'SHA-1',
   '1.2.840.113549.2.9': 'SHA-256',
@@ -29,12 +29,12 @@ const KEY_BYTES = 32;
 const BLOCK = 16;
 const SALT = 16;
 
-/** How a passphrase becomes a key, with its cost. */
+/** A key derivation function with its cost parameters. */
 export type Derivation =
   | { readonly kdf: 'scrypt'; readonly N: number; readonly r: number; readonly p: number }
   | { readonly kdf: 'pbkdf2'; readonly iterations: number; readonly hash: string };
 
-/** What opening a key may cost. */
+/** Maximum cost of decrypting a key. */
 export interface CostLimits {
   /** Bytes of memory for scrypt, 128 r (N + p). Default 256 MiB. */
   readonly memoryBytes: number;
@@ -48,16 +48,16 @@ export const DEFAULT_LIMITS: CostLimits = Object.freeze({
 });
 
 /**
- * What new files cost. scrypt: 16 MiB five times, as strong as 128 MiB once by OWASP's table
- * (Password Storage Cheat Sheet), and within the 32 MiB that OpenSSL grants. PBKDF2: the same
- * table, for SHA-256.
+ * Costs of new files. scrypt: 5 passes of 16 MiB, as strong as one of 128 MiB by OWASP's table
+ * (Password Storage Cheat Sheet), and within OpenSSL's limit of 32 MiB. PBKDF2: the same table, for
+ * SHA-256.
  */
 export const DEFAULT_DERIVATIONS = Object.freeze({
   scrypt: Object.freeze({ kdf: 'scrypt', N: 2 ** 14, r: 8, p: 5 }),
   pbkdf2: Object.freeze({ kdf: 'pbkdf2', iterations: 600_000, hash: 'SHA-256' }),
 } as const satisfies Record<string, Derivation>);
 
-/** A file taken apart. */
+/** The parsed contents of a file. */
 interface Encrypted {
   readonly derivation: Derivation;
   readonly salt: Bytes;
@@ -65,7 +65,10 @@ interface Encrypted {
   readonly ciphertext: Bytes;
 }
 
-/** Whether a SEQUENCE is an EncryptedPrivateKeyInfo: it starts with a SEQUENCE, not a version. */
+/**
+ * Returns whether a SEQUENCE is an EncryptedPrivateKeyInfo: it starts with a SEQUENCE, not a
+ * version.
+ */
 export function isEncrypted(der: Bytes): boolean {
   return new DerReader(der, '').enter(TAG.sequence, '').next === TAG.sequence;
 }
@@ -121,7 +124,7 @@ function decodeDerivation(kdf: DerReader, form: string): Pick<Encrypted, 'deriva
   return { salt, derivation: { kdf: 'scrypt', N: first, r, p } };
 }
 
-/** The pseudo-random function of PBKDF2, HMAC with SHA-1 when it is left out. */
+/** Reads the pseudo-random function of PBKDF2; the default is HMAC with SHA-1. */
 function decodeHash(parameters: DerReader, form: string): string {
   if (parameters.next === undefined) return 'SHA-1';
   const prf = parameters.enter(TAG.sequence, 'pseudo-random function');
@@ -147,10 +150,10 @@ function checkCost(derivation: Derivation, limits: CostLimits, form: string): vo
 }
 
 /**
- * Opens an EncryptedPrivateKeyInfo.
+ * Decrypts an EncryptedPrivateKeyInfo.
  *
- * @param passphrase is not changed
- * @returns a PrivateKeyInfo as yet unread, to be wiped
+ * @param passphrase not changed
+ * @returns a PrivateKeyInfo, not parsed yet, to be wiped by the caller
  * @throws CodedError `BAD_KEY`, `KEY_TOO_COSTLY`, `WRONG_PASSPHRASE`, `NO_WEBCRYPTO`
  */
 export async function decrypt(
@@ -170,16 +173,16 @@ export async function decrypt(
   } catch (cause) {
     throw wrong(cause);
   }
-  // One wrong passphrase in 256 leaves a padding that looks right.
+  // One wrong passphrase in 256 yields valid padding.
   if (isSequence(plain)) return plain;
   wipe(plain);
   throw wrong();
 }
 
 /**
- * An EncryptedPrivateKeyInfo with a fresh salt and initial vector.
+ * Encrypts to an EncryptedPrivateKeyInfo with a fresh salt and initialisation vector.
  *
- * @param plain a PrivateKeyInfo; it is not changed
+ * @param plain a PrivateKeyInfo; not changed
  */
 export async function encrypt(
   plain: Bytes,
@@ -230,9 +233,9 @@ async function derive(
 }
 
 /**
- * The key that scrypt (RFC 7914, section 2) makes of a passphrase.
+ * Derives a key from a passphrase with scrypt (RFC 7914, section 2).
  *
- * @returns 32 bytes, to be wiped
+ * @returns 32 bytes, to be wiped by the caller
  */
 async function scryptKey(
   { N, r, p }: Omit<Extract<Derivation, { kdf: 'scrypt' }>, 'kdf'>,
@@ -243,14 +246,14 @@ async function scryptKey(
   return (await scryptAsync(passphrase, salt, { N, r, p, dkLen: KEY_BYTES, maxmem })) as Bytes;
 }
 
-/** What scrypt costs, within `DEFAULT_LIMITS`. */
+/** Cost parameters of scrypt, within `DEFAULT_LIMITS`. */
 export interface ScryptCost {
   readonly N: number;
   readonly r: number;
   readonly p: number;
 }
 
-/** The costs of new files. */
+/** The cost of new files. */
 export const SCRYPT_COST: ScryptCost = Object.freeze({
   N: DEFAULT_DERIVATIONS.scrypt.N,
   r: DEFAULT_DERIVATIONS.scrypt.r,
@@ -258,10 +261,10 @@ export const SCRYPT_COST: ScryptCost = Object.freeze({
 });
 
 /**
- * A key of 256 bits for a cipher of the caller's own, from a passphrase by scrypt.
+ * Derives a 256-bit key from a passphrase with scrypt, for use with the caller's cipher.
  *
  * @param salt 16 random bytes
- * @returns 32 bytes, to be wiped
+ * @returns 32 bytes, to be wiped by the caller
  * @throws (as the promise's rejection) CodedError `KEY_TOO_COSTLY` before any work
  */
 export async function passphraseKey(
@@ -273,7 +276,7 @@ export async function passphraseKey(
   return scryptKey(cost, salt as Bytes, passphrase as Bytes);
 }
 
-/** @throws CodedError `NO_WEBCRYPTO`: browsers have it on secure pages only */
+/** @throws CodedError `NO_WEBCRYPTO`: browsers provide it only in secure contexts */
 function subtle(): SubtleCrypto {
   const found = globalThis.crypto?.subtle as SubtleCrypto | undefined;
   if (found === undefined) throw new CodedError('NO_WEBCRYPTO');

@@ -1,4 +1,4 @@
-/** The forms of keys, and what they have in common. No code that touches a secret. */
+/** The forms of keys, and helpers shared by them. No code that handles secrets. */
 import { readOptions } from '../../shared/arguments.ts';
 import { CodedError, type ErrorCode } from '../../shared/errors.ts';
 import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../index.ts';
@@ -6,60 +6,60 @@ import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../index.
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * How a public key is wrapped.
+ * The encoding of a public key.
  *
  * - `raw`: with its header byte, 897 or 1793 bytes (Falcon, 3.11.4)
  * - `bare`: without it, 896 or 1792 bytes
- * - `spki`, `pem`: SubjectPublicKeyInfo in DER (RFC 5280) and in text (RFC 7468)
+ * - `spki`, `pem`: SubjectPublicKeyInfo in DER (RFC 5280) and PEM (RFC 7468)
  * - `jwk`: RFC 7517, with private names
  */
 export type PublicKeyForm = 'raw' | 'bare' | 'spki' | 'pem' | 'jwk';
 
 /**
- * How a secret key is wrapped.
+ * The encoding of a secret key.
  *
  * - `raw`: with its header byte, 1281 or 2305 bytes (Falcon, 3.11.5)
  * - `bare`: without it, f ‖ g ‖ F, 1280 or 2304 bytes
  * - `extended`: f ‖ g ‖ F ‖ h, 2176 or 4096 bytes
- * - `pkcs8`, `pem`: OneAsymmetricKey in DER (RFC 5958) and in text
+ * - `pkcs8`, `pem`: OneAsymmetricKey in DER (RFC 5958) and PEM
  * - `jwk`: RFC 7517, with private names
  */
 export type SecretKeyForm = 'raw' | 'bare' | 'extended' | 'pkcs8' | 'pem' | 'jwk';
 
-/** `pkcs8` and `pem` under a passphrase: EncryptedPrivateKeyInfo (RFC 5958), PBES2 (RFC 8018). */
+/** Encrypted `pkcs8` and `pem`: EncryptedPrivateKeyInfo (RFC 5958) with PBES2 (RFC 8018). */
 export type EncryptedKeyForm = 'encryptedPkcs8' | 'encryptedPem';
 
 /**
- * What is inside the OCTET STRING of a PKCS#8 key.
+ * The contents of the OCTET STRING of a PKCS#8 key.
  *
  * - `oqs`: another OCTET STRING with the raw secret key and the raw public key
  * - `bouncyCastle`: a SEQUENCE of version, f, g, F and the bare public key
  */
 export type Pkcs8Layout = 'oqs' | 'bouncyCastle';
 
-/** A public key, out of its wrapping. */
+/** A decoded public key. */
 export interface ImportedPublicKey {
   readonly form: PublicKeyForm;
   readonly parameterSet: ParameterSet;
-  /** The key in the `raw` form, as `verify` takes it; fresh memory. */
+  /** The key in `raw` form, as `verify` accepts it; fresh memory. */
   readonly key: Bytes;
-  /** The object identifier of the wrapping, where it has one. */
+  /** The object identifier in the encoding, if it has one. */
   readonly oid?: string;
 }
 
-/** A secret key, out of its wrapping. Clear `key` after use. */
+/** A decoded secret key. Clear `key` after use. */
 export interface ImportedSecretKey {
   readonly form: SecretKeyForm | EncryptedKeyForm;
   readonly parameterSet: ParameterSet;
-  /** The key in the `raw` form, as `sign` takes it; fresh memory. */
+  /** The key in `raw` form, as `sign` accepts it; fresh memory. */
   readonly key: Bytes;
-  /** The public key that belongs to it, computed from it. */
+  /** The public key, computed from the secret key. */
   readonly publicKey: Bytes;
-  /** The object identifier of the wrapping, where it has one. */
+  /** The object identifier in the encoding, if it has one. */
   readonly oid?: string;
 }
 
-/** What the caller demands of a key to be read. */
+/** The caller's requirements on an imported key. */
 export interface ImportOptions<F extends string> {
   /** The only form allowed. Default: any. */
   readonly form?: F;
@@ -67,7 +67,7 @@ export interface ImportOptions<F extends string> {
   readonly parameterSet?: ParameterSet;
 }
 
-/** The longest input that is looked at; the largest key in the most verbose form has 6 kB. */
+/** Maximum length of an input; the largest key in the most verbose form has 6 kB. */
 export const MAX_INPUT = 65_536;
 
 export const PUBLIC_FORMS: readonly PublicKeyForm[] = ['raw', 'bare', 'spki', 'pem', 'jwk'];
@@ -83,7 +83,7 @@ export const ENCRYPTED_FORMS: readonly EncryptedKeyForm[] = ['encryptedPkcs8', '
 
 const FALCONS: readonly Falcon[] = [falcon512, falcon1024];
 
-/** The object of a parameter set. */
+/** Returns the object of a parameter set. */
 export const falconOf = (name: ParameterSet): Falcon =>
   name === 'falcon512' ? falcon512 : falcon1024;
 
@@ -91,7 +91,7 @@ export const falconOf = (name: ParameterSet): Falcon =>
 export const publicHeader = (falcon: Falcon): number => (falcon.name === 'falcon512' ? 0x09 : 0x0a);
 export const secretHeader = (falcon: Falcon): number => (falcon.name === 'falcon512' ? 0x59 : 0x5a);
 
-/** The parameter set for which `lengthOf` gives this length, if there is one. */
+/** Returns the parameter set for which `lengthOf` gives this length, or undefined. */
 export function falconWith(
   length: number,
   lengthOf: (lengths: Falcon['lengths']) => number,
@@ -100,12 +100,12 @@ export function falconWith(
 }
 
 /**
- * Object identifiers under which Falcon keys are found, and the parameter set of each.
+ * Object identifiers in use for Falcon keys, with the parameter set of each.
  *
  * The arc 1.3.9999.3 belongs to the Open Quantum Safe project; its table (oqs-provider,
- * ALGORITHMS.md and generate.yml, July 2026) lists what each generation of the implementation
- * used. The encoding of keys is the same in all of them. `.16` and `.19` say in addition that
- * signatures are padded.
+ * ALGORITHMS.md and generate.yml, July 2026) lists the identifiers of each generation of the
+ * implementation. The encoding of keys is the same in all of them. `.16` and `.19` additionally
+ * mean that signatures are padded.
  */
 export const OIDS: Readonly<Record<string, ParameterSet>> = Object.freeze({
   '1.3.9999.3.11': 'falcon512', // oqs-provider and BouncyCastle of 2026
@@ -118,24 +118,26 @@ export const OIDS: Readonly<Record<string, ParameterSet>> = Object.freeze({
   '1.3.9999.3.19': 'falcon1024',
 });
 
-/** The identifier that is written unless another one is asked for. */
+/** The identifier to write by default. */
 export const currentOid = (name: ParameterSet): string =>
   name === 'falcon512' ? '1.3.9999.3.11' : '1.3.9999.3.14';
 
-/** The object of an identifier. @throws CodedError `BAD_KEY` for one that is not Falcon's */
+/**
+ * Returns the object for an identifier. @throws CodedError `BAD_KEY` if it is not one of Falcon's
+ */
 export function falconOfOid(oid: string, form: string): Falcon {
   if (!Object.hasOwn(OIDS, oid)) throw badKey(form, `${oid} is not the identifier of a Falcon key`);
   return falconOf(OIDS[oid]!);
 }
 
-/** @throws RangeError for an identifier that does not stand for this parameter set */
+/** @throws RangeError if the identifier is not one of this parameter set */
 export function checkOid(oid: unknown, name: ParameterSet): string {
   if (oid === undefined) return currentOid(name);
   if (typeof oid === 'string' && Object.hasOwn(OIDS, oid) && OIDS[oid] === name) return oid;
   throw new RangeError(`"oid" is not an identifier of ${name} keys`);
 }
 
-/** @throws TypeError or RangeError for options of another kind */
+/** @throws TypeError or RangeError for invalid options */
 export function readImportOptions<F extends string>(
   value: unknown,
   forms: readonly F[],
@@ -157,7 +159,7 @@ export function checkOneOf<T extends string>(
   if (!list.includes(value as T)) throw new RangeError(`"${name}" expected ${list.join(', ')}`);
 }
 
-/** @throws CodedError `BAD_KEY` if the key is not what the options demand */
+/** @throws CodedError `BAD_KEY` if the key does not meet the options' requirements */
 export function checkDemands<F extends string>(
   demands: ImportOptions<F>,
   form: string,
@@ -171,7 +173,7 @@ export function checkDemands<F extends string>(
   }
 }
 
-/** An error that names the form found and what is wrong with it. */
+/** Creates an error that names the form found and the problem. */
 export function keyError(
   code: ErrorCode,
   form: string | undefined,

@@ -1,7 +1,7 @@
 /**
- * Keys in every wrapping that is in use: raw and bare bytes, SPKI, PKCS#8 and PEM, JSON Web Keys,
- * and PKCS#8 under a passphrase; and signatures in the frames of others. `docs/keys.md` says who
- * uses which.
+ * Import and export of keys in common encodings: raw and bare bytes, SPKI, PKCS#8 and PEM, JSON Web
+ * Keys, and encrypted PKCS#8; and signatures in other implementations' formats. `docs/keys.md`
+ * lists which software uses which.
  */
 export {
   type EncryptedExportOptions,

@@ -1,4 +1,4 @@
-/** What callers hand in: bytes, text, or a JSON Web Key. Told apart here, taken apart elsewhere. */
+/** Detects the kind of a caller's input: bytes, text, or a JSON Web Key. Does not decode it. */
 import { readBytes } from '../../shared/arguments.ts';
 import { ascii, wipe } from '../../shared/bytes.ts';
 import { badKey, MAX_INPUT } from './forms.ts';
@@ -7,10 +7,10 @@ import { decodePem, isPem, type Pem } from './pem.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bytes in any form, a PEM or JSON text, or the object of a JSON Web Key. */
+/** Bytes in any form, PEM or JSON text, or a JSON Web Key as an object. */
 export type KeyInput = Uint8Array | string | Partial<SecretJwk> | Readonly<Record<string, unknown>>;
 
-/** What a caller handed in: exactly one of the three. Everything is in fresh memory. */
+/** The caller's input, as exactly one of the three kinds, in fresh memory. */
 export type Found =
   | { readonly kind: 'binary'; readonly bytes: Bytes }
   | { readonly kind: 'pem'; readonly pem: Pem }
@@ -19,10 +19,10 @@ export type Found =
 const OPEN_BRACE = 0x7b;
 
 /**
- * Reads an input once and tells which kind it is.
+ * Reads an input once and detects its kind.
  *
- * @throws TypeError if it is no bytes, string or object; CodedError `BAD_KEY` if it is none of the
- *   kinds
+ * @throws TypeError if it is not bytes, a string or an object; CodedError `BAD_KEY` if it is none
+ *   of the kinds
  */
 export function readInput(input: unknown): Found {
   if (typeof input === 'object' && input !== null && !ArrayBuffer.isView(input)) {
@@ -32,7 +32,7 @@ export function readInput(input: unknown): Found {
   let handedOn = false;
   try {
     const start = bytes.findIndex((byte) => byte > 0x20);
-    const text = bytes.subarray(start); // white space alone: its last byte
+    const text = bytes.subarray(start); // white space only: its last byte
     if (isPem(text)) return { kind: 'pem', pem: decodePem(text) };
     if (text[0] === OPEN_BRACE && text.every((byte) => byte < 0x80)) {
       return { kind: 'jwk', jwk: parseJwk(new TextDecoder().decode(text)) };

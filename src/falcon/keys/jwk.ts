@@ -1,10 +1,10 @@
 /**
  * Keys as JSON Web Keys (RFC 7517).
  *
- * `kty` is AKP: the algorithm is in `alg`, and `pub` and `priv` are base64url without padding
- * (draft-ietf-cose-dilithium, section 3). No name for Falcon of round 3 is registered, so `alg`
- * is a private name (RFC 7518, section 4.3): `falcon512` or `falcon1024`. `pub` and `priv` are
- * the raw keys.
+ * `kty` is AKP: `alg` specifies the algorithm, and `pub` and `priv` are base64url without padding
+ * (draft-ietf-cose-dilithium, section 3). No name for Falcon of round 3 is registered, so `alg` is
+ * a private name (RFC 7518, section 4.3): `falcon512` or `falcon1024`. `pub` and `priv` are the raw
+ * keys.
  */
 import { ascii, wipe } from '../../shared/bytes.ts';
 import type { Falcon, ParameterSet } from '../index.ts';
@@ -25,7 +25,7 @@ export interface SecretJwk extends PublicJwk {
   readonly priv: string;
 }
 
-/** What a JSON Web Key holds, each in fresh memory. */
+/** The contents of a JSON Web Key, each in fresh memory. */
 export interface JwkParts {
   readonly falcon: Falcon;
   readonly publicKey: Bytes;
@@ -33,7 +33,7 @@ export interface JwkParts {
 }
 
 /**
- * Takes a JSON Web Key apart. Members that are not known are ignored (RFC 7517, section 4).
+ * Decodes a JSON Web Key. Unknown members are ignored (RFC 7517, section 4).
  *
  * @param value any object
  * @throws CodedError `BAD_KEY` for another kind of key, or fields that do not decode
@@ -70,13 +70,13 @@ function decodeMember(name: string, value: unknown, length: number): Bytes {
   return bytes;
 }
 
-/** The JSON of a text that starts with a brace. @throws CodedError `BAD_KEY` */
+/** Parses a text that starts with a brace as JSON. @throws CodedError `BAD_KEY` */
 export function parseJwk(text: string): JwkParts {
   let value: object;
   try {
     value = JSON.parse(text);
   } catch {
-    // The engine's message quotes the text, which may be a secret.
+    // Hides the engine's message, which quotes the text and so might leak a secret.
     throw badKey('jwk', 'it is not valid JSON');
   }
   return decodeJwk(value);

@@ -1,4 +1,4 @@
-/** Textual encoding of keys: RFC 7468, its standard form, with lines of any length. */
+/** PEM encoding of keys (RFC 7468, standard form, but with lines of any length). */
 import { ascii, concat, wipe } from '../../shared/bytes.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { badKey } from './forms.ts';
@@ -7,23 +7,23 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const BEGIN = ascii('-----BEGIN ');
 const DASHES = '-----';
-/** Labels that keys have are shorter than the rest of these bytes. */
+/** Maximum length of the first line; enough for all labels of keys. */
 const FIRST_LINE = 48;
 
-/** A text that was taken apart. */
+/** A decoded PEM text. */
 export interface Pem {
   readonly label: string;
   /** Fresh memory. */
   readonly der: Bytes;
 }
 
-/** Whether bytes start as a PEM text does. */
+/** Returns whether the bytes start like a PEM text. */
 export const isPem = (bytes: Uint8Array): boolean => BEGIN.every((byte, i) => bytes[i] === byte);
 
 /**
- * Reads the one block of a PEM text; white space may follow it.
+ * Decodes a PEM text of exactly one block, optionally followed by white space.
  *
- * @throws CodedError `BAD_KEY` for anything else
+ * @throws CodedError `BAD_KEY` for any other input
  */
 export function decodePem(text: Bytes): Pem {
   const head = String.fromCharCode(...text.subarray(0, FIRST_LINE));
@@ -36,7 +36,7 @@ export function decodePem(text: Bytes): Pem {
   if (!text.subarray(end + footer.length).every(isSpace)) {
     throw badKey('pem', 'there is more than one block');
   }
-  // Line ends are public; the digits between them are not.
+  // Positions of line ends are public; the digits are secret.
   const body = text.subarray(line.length, end).filter((byte) => !isSpace(byte));
   const der = decodeBase64(body, 'standard');
   wipe(body);
@@ -47,7 +47,7 @@ export function decodePem(text: Bytes): Pem {
 const SPACES = new Set([0x09, 0x0a, 0x0d, 0x20]);
 const isSpace = (byte: number): boolean => SPACES.has(byte);
 
-/** The text of one block, in lines of 64 digits. */
+/** Encodes one block, in lines of 64 digits. */
 export function encodePem(label: string, der: Uint8Array): string {
   const digits = encodeBase64(der, 'standard');
   const lines: Uint8Array[] = [];

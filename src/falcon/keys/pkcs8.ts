@@ -1,13 +1,13 @@
 /**
  * Secret keys as OneAsymmetricKey (RFC 5958, section 2; PKCS#8).
  *
- * What is in the OCTET STRING `privateKey` was never standardised for Falcon. Found in use:
+ * The contents of the OCTET STRING `privateKey` were never standardised for Falcon. In use are:
  *
- * - oqs-provider: an OCTET STRING of the raw secret key and the raw public key; built without
- *   public keys, of the secret key alone (oqs_encode_key2any.c, July 2026)
+ * - oqs-provider: an OCTET STRING of the raw secret key and the raw public key, or of the secret
+ *   key alone in builds without public keys (oqs_encode_key2any.c, July 2026)
  * - BouncyCastle: SEQUENCE { version 0 or 1, f, g, F, SEQUENCE { h } OPTIONAL }, each an OCTET
  *   STRING without header byte (FalconPrivateKey.java of 2026, and release 1.72)
- * - the raw keys without another OCTET STRING around them
+ * - the raw keys without an inner OCTET STRING
  */
 import { concat } from '../../shared/bytes.ts';
 import type { Falcon } from '../index.ts';
@@ -25,12 +25,12 @@ import { decodeBits, withHeader } from './publicKey.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** A key taken apart; everything is in fresh memory. */
+/** A decoded key; everything is in fresh memory. */
 export interface SecretParts {
   readonly falcon: Falcon;
-  /** In the raw form. */
+  /** In `raw` form. */
   readonly secretKey: Bytes;
-  /** The public keys that came with it, in the raw form. */
+  /** The accompanying public keys, in `raw` form. */
   readonly publicKeys: readonly Bytes[];
   readonly oid?: string;
 }
@@ -73,9 +73,10 @@ function decodePrivateKey(falcon: Falcon, bytes: Bytes, form: string): Parts {
 }
 
 /**
- * A secret key, alone or with the public key behind it; both with header bytes, or both without.
+ * Splits a secret key from the public key that may follow it; both with header bytes, or both
+ * without.
  *
- * @returns undefined for another length
+ * @returns undefined for any other length
  */
 export function splitPair(falcon: Falcon, bytes: Bytes): Parts | undefined {
   const { secretKey: sk, publicKey: pk } = falcon.lengths;
@@ -121,14 +122,17 @@ function decodeSequence(falcon: Falcon, bytes: Bytes, form: string): Parts {
   return { secretKey: withSecretHeader(falcon, ...polynomials), publicKeys };
 }
 
-/** Bytes of f, g, F: 6, 6 and 8 bits a coefficient at 512, 5, 5 and 8 at 1024 (Falcon, 3.11.5). */
+/**
+ * Bytes of f, g, F: 6, 6 and 8 bits per coefficient at 512; 5, 5 and 8 at 1024 (Falcon, 3.11.5).
+ */
 const polynomialLengths = (falcon: Falcon): readonly number[] =>
   falcon.name === 'falcon512' ? [384, 384, 512] : [640, 640, 1024];
 
 /**
- * Version 1 of PrivateKeyInfo, which everybody reads: the public key is inside.
+ * Encodes a PrivateKeyInfo of version 1, for compatibility; the public key is inside the OCTET
+ * STRING.
  *
- * @param secretKey,publicKey in the raw form
+ * @param secretKey,publicKey in `raw` form
  */
 export function encodePkcs8(
   falcon: Falcon,

@@ -1,4 +1,4 @@
-/** Public keys in and out of their wrappings. */
+/** Import and export of public keys. */
 import { copyBytes, readOptions } from '../../shared/arguments.ts';
 import { concat } from '../../shared/bytes.ts';
 import type { Falcon } from '../index.ts';
@@ -31,11 +31,11 @@ interface Unwrapped {
 }
 
 /**
- * Takes a public key out of whatever it is wrapped in, and checks it.
+ * Decodes a public key in any supported form, and validates it.
  *
- * @param input bytes (raw, bare, DER, or a PEM or JSON text), a text, or the object of a JWK
- * @throws CodedError `BAD_KEY` if it holds no valid public key, or not the one the options demand;
- *   TypeError or RangeError for arguments of another type
+ * @param input bytes (raw, bare, DER, or PEM or JSON text), a string, or a JWK as an object
+ * @throws CodedError `BAD_KEY` if it holds no valid public key, or one that does not meet the
+ *   options' requirements; TypeError or RangeError for arguments of the wrong type
  * @example
  * ```ts
  * const { key, parameterSet } = importPublicKey(pem);
@@ -67,7 +67,7 @@ function unwrap(input: KeyInput, wanted?: PublicKeyForm): Unwrapped {
     throw badKey('pem', `${what}, not a PUBLIC KEY`);
   }
   const { bytes } = found;
-  // As for secret keys: DER first, unless a bare key is asked for.
+  // As for secret keys: DER first, unless a bare key is requested.
   if (wanted !== 'bare' && isSequence(bytes)) {
     return { form: 'spki', ...decodeSpki(bytes, 'spki') };
   }
@@ -83,14 +83,14 @@ function unwrap(input: KeyInput, wanted?: PublicKeyForm): Unwrapped {
   throw badKey(undefined, `${length} bytes that are not a public key in any form`);
 }
 
-/** A key without its header byte, in the raw form. */
+/** Adds the header byte to a bare key. */
 export const withHeader = (falcon: Falcon, bare: Uint8Array): Bytes =>
   concat(Uint8Array.of(publicHeader(falcon)), bare);
 
 /**
- * SubjectPublicKeyInfo (RFC 5280, section 4.1): the algorithm without parameters, and a BIT STRING
- * that holds the raw key. BouncyCastle 1.72 has a SEQUENCE with an OCTET STRING of the bare key in
- * it.
+ * Decodes a SubjectPublicKeyInfo (RFC 5280, section 4.1): the algorithm without parameters, and a
+ * BIT STRING of the raw key. In BouncyCastle 1.72, the BIT STRING holds a SEQUENCE with an OCTET
+ * STRING of the bare key.
  */
 function decodeSpki(der: Bytes, form: string): Omit<Unwrapped, 'form'> {
   const file = new DerReader(der, form);
@@ -105,7 +105,7 @@ function decodeSpki(der: Bytes, form: string): Omit<Unwrapped, 'form'> {
   return { falcon, oid, key: decodeBits(falcon, bits, form) };
 }
 
-/** The raw key of a wrapped one: raw, bare, or bare in a SEQUENCE of an OCTET STRING. */
+/** Returns the raw key of a raw one, a bare one, or a bare one in a SEQUENCE of an OCTET STRING. */
 export function decodeBits(falcon: Falcon, bits: Bytes, form: string): Bytes {
   const { publicKey: length } = falcon.lengths;
   if (bits.length === length) return bits.slice();
@@ -139,7 +139,7 @@ export interface PublicExportOptions<F extends PublicKeyForm> {
   readonly oid?: string;
 }
 
-/** What `exportPublicKey` returns for each form. */
+/** The result type of `exportPublicKey` for each form. */
 export interface PublicKeyForms {
   readonly raw: Bytes;
   readonly bare: Bytes;
@@ -149,7 +149,7 @@ export interface PublicKeyForms {
 }
 
 /**
- * Wraps a public key.
+ * Encodes a public key.
  *
  * @param key 897 or 1793 bytes, with the header byte
  * @returns bytes; a string for `pem`; an object for `jwk`

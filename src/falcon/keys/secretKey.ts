@@ -1,4 +1,4 @@
-/** Secret keys in and out of their wrappings, without a passphrase. */
+/** Import and export of secret keys without a passphrase. */
 import { copyBytes, readOptions } from '../../shared/arguments.ts';
 import { concat, equal, wipe } from '../../shared/bytes.ts';
 import type { Falcon } from '../index.ts';
@@ -28,15 +28,15 @@ import { decodePkcs8, encodePkcs8, type SecretParts, splitPair } from './pkcs8.t
 type Bytes = Uint8Array<ArrayBuffer>;
 
 /**
- * Takes a secret key out of whatever it is wrapped in, checks it, and compares the public key that
- * came with it, if one did. Our copies of the input are cleared; the caller clears its own, and
- * `key` after use. Text and JWKs leave copies in strings that nobody can clear.
+ * Decodes a secret key in any supported form, validates it, and compares it with the accompanying
+ * public key, if there is one. Internal copies of the input are cleared. The caller must clear the
+ * input, and `key` after use. Strings and JWKs leave copies that cannot be cleared.
  *
- * @param input bytes (raw, bare, extended, DER, or a PEM or JSON text), a text, or the object of a
- *   JWK
- * @throws CodedError `BAD_KEY` if it holds no valid secret key, or not the one the options demand;
- *   `KEY_MISMATCH` if another public key came with it; `PASSPHRASE_NEEDED` if it is encrypted;
- *   TypeError or RangeError for arguments of another type
+ * @param input bytes (raw, bare, extended, DER, or PEM or JSON text), a string, or a JWK as an
+ *   object
+ * @throws CodedError `BAD_KEY` if it holds no valid secret key, or one that does not meet the
+ *   options' requirements; `KEY_MISMATCH` if the accompanying public key is a different one;
+ *   `PASSPHRASE_NEEDED` if it is encrypted; TypeError or RangeError for arguments of the wrong type
  */
 export function importSecretKey(
   input: KeyInput,
@@ -51,7 +51,7 @@ export function importSecretKey(
   }
 }
 
-/** Clears what was read of an input. */
+/** Clears the copy of an input. */
 export function wipeFound(found: Found): void {
   if (found.kind === 'binary') wipe(found.bytes);
   else if (found.kind === 'pem') wipe(found.pem.der);
@@ -72,7 +72,7 @@ function unwrap(found: Found, wanted?: SecretKeyForm): [SecretKeyForm, SecretPar
   }
   const { bytes } = found;
   // DER first: an encrypted key can have the length of a bare one. A bare key that looks like DER
-  // is as good as impossible, and can be asked for.
+  // is practically impossible, and can be requested with `form`.
   if (wanted !== 'bare' && wanted !== 'extended' && isSequence(bytes)) {
     if (isEncrypted(bytes)) throw needsPassphrase('encryptedPkcs8');
     return ['pkcs8', decodePkcs8(bytes, 'pkcs8')];
@@ -92,9 +92,9 @@ const needsPassphrase = (form: string) =>
   keyError('PASSPHRASE_NEEDED', form, 'the key is encrypted, and no passphrase is given');
 
 /**
- * Checks a key that was taken apart, and what came with it.
+ * Validates a decoded key and the accompanying public keys.
  *
- * @throws as `importSecretKey`; the secret is wiped then
+ * @throws as `importSecretKey`, after wiping the secret
  */
 export function finishImport(
   form: SecretKeyForm | EncryptedKeyForm,
@@ -116,7 +116,7 @@ export function finishImport(
   }
 }
 
-/** The public key of a secret key, which is checked as `sign` checks it. */
+/** Computes the public key of a secret key, which is checked as in `sign`. */
 function publicKeyOf(falcon: Falcon, secretKey: Bytes, form: string): Bytes {
   if (secretKey[0] !== secretHeader(falcon)) {
     throw badKey(form, `the first byte is not that of a secret key of ${falcon.name}`);
@@ -132,13 +132,13 @@ function publicKeyOf(falcon: Falcon, secretKey: Bytes, form: string): Bytes {
 export interface SecretExportOptions<F extends SecretKeyForm> {
   /** Default `pem`. */
   readonly form?: F;
-  /** What is inside `pkcs8` and `pem`. Default `oqs`. */
+  /** Layout inside `pkcs8` and `pem`. Default `oqs`. */
   readonly layout?: Pkcs8Layout;
   /** For `pkcs8` and `pem`. Default: that of oqs-provider, 1.3.9999.3.11 or .14. */
   readonly oid?: string;
 }
 
-/** What `exportSecretKey` returns for each form. */
+/** The result type of `exportSecretKey` for each form. */
 export interface SecretKeyForms {
   readonly raw: Bytes;
   readonly bare: Bytes;
@@ -149,8 +149,7 @@ export interface SecretKeyForms {
 }
 
 /**
- * Wraps a secret key. The result is as secret as the key; clear bytes after use. Strings cannot be
- * cleared.
+ * Encodes a secret key without encryption. Clear the result after use; strings cannot be cleared.
  *
  * @param key 1281 or 2305 bytes, with the header byte
  * @returns bytes; a string for `pem`; an object for `jwk`
@@ -184,9 +183,9 @@ export function exportSecretKey(
 }
 
 /**
- * What every export needs of a key.
+ * Validates the key and the options, and collects the parts that every export needs.
  *
- * @throws RangeError for a key or options that are not valid
+ * @throws RangeError for an invalid key or invalid options
  */
 export function prepareExport(raw: Bytes, layout: unknown = 'oqs', oid?: unknown) {
   checkOneOf('layout', layout, LAYOUTS);

@@ -1,4 +1,4 @@
-/** Signatures in the wrappings of others: without their header byte, and NIST's `sm`. */
+/** Signatures in other implementations' formats: without header byte, and NIST's `sm`. */
 import { copyBytes, InputBytes, readBytes, readOptions } from '../../shared/arguments.ts';
 import { concat } from '../../shared/bytes.ts';
 import { seal, unseal } from '../attached.ts';
@@ -12,19 +12,19 @@ type Bytes = Uint8Array<ArrayBuffer>;
 const headerOf = ({ logn }: FalconParams): number => 0x30 + logn;
 
 /**
- * Where the compressed signature ends: the last byte of s2 holds the end of a coefficient and is
- * not zero, and padding is.
+ * Removes zero padding. The last byte of a compressed signature holds the end of a coefficient and
+ * is not zero.
  */
 function trimmed(bytes: Bytes): Bytes {
   return bytes.subarray(0, bytes.findLastIndex((byte) => byte !== 0) + 1);
 }
 
 /**
- * The signature without its header byte: salt ‖ s2, as TRON's precompiled contract takes it.
+ * Removes the header byte: salt ‖ s2, as TRON's precompiled contract accepts it.
  *
  * @param signature compressed or padded
- * @param options `length`: filled up with zeros to so many bytes (TRON: 666). Default: not filled
- * @throws RangeError if it is not compressed or padded, or longer than asked; TypeError
+ * @param options `length`: pad with zeros to this many bytes (TRON: 666). Default: no padding
+ * @throws RangeError if it is not compressed or padded, or longer than `length`; TypeError
  */
 export function toBareSignature(
   signature: Uint8Array,
@@ -44,12 +44,12 @@ export function toBareSignature(
 }
 
 /**
- * The compressed signature of one without header byte; zeros at its end are taken away.
+ * Restores the compressed signature from one without header byte; removes zeros at its end.
  *
- * The result is not judged: `verify` does that.
+ * Does not verify the result.
  *
  * @param bare salt ‖ s2
- * @throws RangeError if it is longer than any, or for an unknown parameter set; TypeError
+ * @throws RangeError if it is longer than any signature, or for an unknown parameter set; TypeError
  */
 export function fromBareSignature(bare: Uint8Array, parameterSet: ParameterSet): Bytes {
   const params = paramsOf(parameterSet);
@@ -58,23 +58,23 @@ export function fromBareSignature(bare: Uint8Array, parameterSet: ParameterSet):
   return concat(Uint8Array.of(headerOf(params)), trimmed(bytes));
 }
 
-/** Signature and message, apart. */
+/** A separate signature and message. */
 export interface AttachedParts {
   readonly parameterSet: ParameterSet;
-  /** Compressed, as `verify` takes it. */
+  /** Compressed, as `verify` accepts it. */
   readonly signature: Bytes;
   readonly message: Bytes;
 }
 
 /**
- * Takes NIST's `sm` apart (crypto_sign of the round-3 submission): the length of the last part in
- * two bytes, salt, message, 0x29 or 0x2a ‖ compressed s2. Nothing is verified: verify the
- * signature, or use `attached.open`, which does both.
+ * Splits NIST's `sm` (crypto_sign of the round-3 submission): the length of the last part in two
+ * bytes, salt, message, 0x29 or 0x2a ‖ compressed s2. Verifies nothing: verify the signature, or
+ * use `attached.open`, which does both.
  *
  * @throws CodedError `BAD_KEY` if it has no such frame; TypeError
  */
 export function splitAttached(sealed: Uint8Array): AttachedParts {
-  // A copy, so that both readings see the same bytes.
+  // A copy, so that both reads see the same bytes.
   const input = new InputBytes('sealed', copyBytes('sealed', sealed));
   for (const params of [FALCON_512, FALCON_1024]) {
     const parts = unseal(params, input);
@@ -84,7 +84,7 @@ export function splitAttached(sealed: Uint8Array): AttachedParts {
 }
 
 /**
- * Joins message and signature to NIST's `sm`.
+ * Joins message and signature into NIST's `sm`.
  *
  * @param signature compressed or padded
  * @throws RangeError if it is neither; TypeError

@@ -1,15 +1,15 @@
 /**
- * ETHFALCON: Falcon-512 with a hash to point that is cheap on the Ethereum virtual machine, Keccak
- * in counter mode (docs/profiles.md).
+ * ETHFALCON: Falcon-512 with a hash-to-point function that is cheap on the Ethereum virtual
+ * machine, Keccak in counter mode (docs/profiles.md).
  */
 import { createFalcon, type Falcon } from '../index.ts';
 
-/** All of `falcon512` but its deterministic signatures, which are of round 3. */
+/** `falcon512` without deterministic signatures, which exist only in round 3. */
 export type EthFalcon = Omit<Falcon, 'det'>;
 
 /**
- * Falcon-512 in the profile `eth-falcon`. Keys are those of `falcon512`; signatures of one do not
- * verify as those of the other.
+ * Falcon-512 in the profile `eth-falcon`. It uses the keys of `falcon512`, but the signatures of
+ * one do not verify with the other.
  *
  * @example
  * ```ts

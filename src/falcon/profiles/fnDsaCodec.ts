@@ -1,14 +1,14 @@
 /**
- * Encodings of the FN-DSA draft of July 2026, as rust-fn-dsa 0.4.0 has them (docs/references.md),
- * and their counterparts of round 3. All numbers are packed lowest bit first:
+ * Encodings of the FN-DSA draft of July 2026, as in rust-fn-dsa 0.4.0 (docs/references.md), and
+ * their round-3 counterparts. All numbers are packed lowest bit first:
  *
  *   public key   logn | n x 14 bits: h at psi^(2 brv(i) + 1), i = 0 .. n-1
  *   signature    0x30+logn | salt 40 | n x (sign, 7 low bits, high part in unary: 0..0 1), zeros
  *
  * with brv the reversal of logn bits, psi = 49 for n = 512 and psi = 7 for n = 1024. The round-3
- * key holds the coefficients of h, highest bit first; the round-3 signature has the same bits per
- * coefficient, the low ones highest first. So conversions lose nothing, and every accepted byte
- * string is the only one for its content.
+ * key holds the coefficients of h, highest bit first. The round-3 signature has the same bits per
+ * coefficient, the low ones highest first. So conversions are lossless, and every accepted encoding
+ * is canonical.
  */
 
 import { type FalconParams, Q } from '../params.ts';
@@ -16,7 +16,7 @@ import { decodePublicKey, decodeSignature, encodeSignature } from '../points.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Largest coefficient of a signature. */
+/** Maximum magnitude of a coefficient of a signature. */
 export const LIMIT = 840;
 const SALT_END = 41;
 const KEY_BITS = 14;
@@ -85,7 +85,7 @@ function toCoefficients(a: Uint16Array, logn: number): void {
   for (let i = 0; i < a.length; i++) a[i] = (scale * a[i]!) % Q;
 }
 
-/** x^-1 mod q, by Fermat. */
+/** Computes x^-1 mod q with Fermat's little theorem. */
 function inverseOf(x: number): number {
   let result = 1;
   let square = x;
@@ -96,7 +96,7 @@ function inverseOf(x: number): number {
   return result;
 }
 
-/** @returns values of 14 bits behind a header byte, lowest bit first or highest bit first */
+/** @returns 14-bit values after a header byte, lowest or highest bit first */
 function packKey(values: Uint16Array, logn: number, lowestFirst: boolean): Bytes {
   const out = new Uint8Array(1 + (KEY_BITS * values.length) / 8);
   out[0] = logn;
@@ -114,7 +114,7 @@ function packKey(values: Uint16Array, logn: number, lowestFirst: boolean): Bytes
   return out;
 }
 
-/** Reads bits, the lowest of each byte first; zeros beyond the end. */
+/** Reads bits, lowest bit of each byte first; zeros past the end. */
 class BitReader {
   readonly #bytes: Uint8Array;
   #at: number;
@@ -124,10 +124,10 @@ class BitReader {
     this.#at = 8 * firstByte;
   }
 
-  /** The next bits, at most 17. */
+  /** Returns the next bits, at most 17. */
   peek(count: number): number {
     const byte = this.#at >> 3;
-    // What is undefined counts as zero.
+    // Undefined counts as zero.
     const word =
       this.#bytes[byte]! | (this.#bytes[byte + 1]! << 8) | (this.#bytes[byte + 2]! << 16);
     return (word >> (this.#at & 7)) & ((1 << count) - 1);
@@ -139,7 +139,7 @@ class BitReader {
     return value;
   }
 
-  /** Whether nothing but zeros is left. */
+  /** True if only zero bits are left. */
   get isDone(): boolean {
     const rest = this.#bytes.subarray((this.#at + 7) >> 3);
     return this.peek(-this.#at & 7) === 0 && rest.every((byte) => byte === 0);
@@ -147,9 +147,9 @@ class BitReader {
 }
 
 /**
- * A public key of the draft in round-3 encoding.
+ * Converts a public key of the draft to round-3 encoding.
  *
- * @param key as many bytes as a public key has
+ * @param key of the length of a public key
  * @returns undefined if it is not a public key of this set
  */
 export function publicKeyToRound3({ logn }: FalconParams, key: Bytes): Bytes | undefined {
@@ -161,7 +161,7 @@ export function publicKeyToRound3({ logn }: FalconParams, key: Bytes): Bytes | u
   return packKey(values, logn, false);
 }
 
-/** The inverse; undefined if it is not a round-3 public key of this set. */
+/** The inverse. Returns undefined if it is not a round-3 public key of this set. */
 export function publicKeyFromRound3({ name, logn }: FalconParams, key: Bytes): Bytes | undefined {
   const values = decodePublicKey(name, key);
   if (typeof values === 'string') return undefined;
@@ -170,9 +170,9 @@ export function publicKeyFromRound3({ name, logn }: FalconParams, key: Bytes): B
 }
 
 /**
- * A signature of the draft in the padded form of round 3.
+ * Converts a signature of the draft to the padded format of round 3.
  *
- * @returns undefined if it is not the encoding of coefficients up to 840
+ * @returns undefined if it is not the encoding of coefficients of at most 840 in magnitude
  */
 export function signatureToRound3(params: FalconParams, signature: Bytes): Bytes | undefined {
   const { name, logn, lengths } = params;
@@ -183,7 +183,7 @@ export function signatureToRound3(params: FalconParams, signature: Bytes): Bytes
   for (let i = 0; i < s2.length; i++) {
     const low = reader.take(8);
     const isNegative = (low & 1) === 1;
-    // At most 6 zeros before the one; a ninth bit ends the search.
+    // At most 6 zeros precede the one; a ninth bit ends the search.
     const high = reader.peek(8) | 256;
     const zeros = 31 - Math.clz32(high & -high);
     reader.take(zeros + 1);
@@ -191,13 +191,13 @@ export function signatureToRound3(params: FalconParams, signature: Bytes): Bytes
     if (magnitude > LIMIT || (isNegative && magnitude === 0)) return undefined;
     s2[i] = isNegative ? -magnitude : magnitude;
   }
-  // The last coefficient ends with a one, so that no bit was read beyond the end.
+  // The last coefficient ends with a one, so no bit was read past the end.
   if (!reader.isDone) return undefined;
   const salt = signature.subarray(1, SALT_END);
   return encodeSignature({ parameterSet: name, form: 'padded', salt, s2 });
 }
 
-/** The inverse; undefined if it is not a round-3 signature of that length and limit. */
+/** The inverse. Returns undefined if it is not a round-3 signature of that length and limit. */
 export function signatureFromRound3(params: FalconParams, signature: Bytes): Bytes | undefined {
   const { name, logn, lengths } = params;
   if (signature.length !== lengths.signaturePadded) return undefined;

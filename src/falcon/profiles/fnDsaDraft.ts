@@ -1,7 +1,7 @@
 /**
- * FN-DSA as the draft of July 2026 would have it: the profile of the crate fn-dsa 0.4.0
- * (rust-fn-dsa at 0629bb1). FIPS 206 is not published. When it is, keys and signatures of this
- * entry are likely to be invalid under it, and the entry stays what it is (docs/profiles.md).
+ * FN-DSA according to the draft of July 2026: the profile of the crate fn-dsa 0.4.0 (rust-fn-dsa at
+ * 0629bb1). FIPS 206 is not published. Keys and signatures of this entry will probably be invalid
+ * under it; this entry will not change then (docs/profiles.md).
  */
 import { copyBytes, type InputBytes, readBytes, readOptions } from '../../shared/arguments.ts';
 import { equal } from '../../shared/bytes.ts';
@@ -28,9 +28,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const SIGN_SEED_BYTES = 40;
 
-/** One set: what its functions share, verification and secrets. */
+/** One parameter set: verification, secret operations and their shared state. */
 class Scheme extends DraftVerifier {
-  /** Runs a secret function of the module on a secret key of the draft. */
+  /** Runs a secret function of the module with a secret key of the draft. */
   withKey<T>(
     secretKey: InputBytes,
     call: (machine: Machine) => number,
@@ -75,7 +75,7 @@ class Scheme extends DraftVerifier {
     const round3 = this.withKey(
       key,
       ({ exports }) => {
-        // Expanding judges the whole key, as signing does.
+        // Expanding checks the whole key, as signing does.
         exports.repackSecretKey(this.params.logn, false);
         const status = exports.expandKey(this.params.logn);
         return status < 0 ? status : exports.publicKey(this.params.logn);
@@ -87,7 +87,7 @@ class Scheme extends DraftVerifier {
     throw new RangeError('"secretKey" holds the hash of another public key');
   }
 
-  /** The last bytes of a secret key, which are public. */
+  /** Returns the last bytes of a secret key, which are public. */
   keyHashIn(secretKey: InputBytes): Bytes {
     return subarray(secretKey.view(), this.body, this.lengths.secretKey).slice() as Bytes;
   }

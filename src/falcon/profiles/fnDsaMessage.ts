@@ -1,4 +1,4 @@
-/** What the FN-DSA draft signs: the message representative mu, of key, context and message. */
+/** The message representative mu that the FN-DSA draft signs, from key, context and message. */
 import { sha256, sha384, sha512, sha512_256 } from '@noble/hashes/sha2.js';
 import { type InputBytes, readBytes, readOptions } from '../../shared/arguments.ts';
 import { shake256 } from '../points.ts';
@@ -8,7 +8,7 @@ export const MU_BYTES = 64;
 export const KEY_HASH_BYTES = 64;
 const MAX_CONTEXT = 255;
 
-/** The hash functions of pre-hashing. */
+/** Hash functions for pre-hashing. */
 export type PreHash =
   | 'SHA-256'
   | 'SHA-384'
@@ -21,15 +21,15 @@ export type PreHash =
   | 'SHAKE256';
 
 interface Hash {
-  /** the last arc of its OID, 2.16.840.1.101.3.4.2.x */
+  /** The last arc of its OID, 2.16.840.1.101.3.4.2.x. */
   readonly arc: number;
   readonly digest: (message: Uint8Array) => Uint8Array;
 }
 
-/** DER of the OID 2.16.840.1.101.3.4.2, NIST's hash functions, but for its last arc. */
+/** DER of the OID 2.16.840.1.101.3.4.2, NIST's hash functions, without the last arc. */
 const OID = [0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02];
 
-/** OIDs: NIST's Computer Security Objects Register. SHAKE128 gives 32 bytes, SHAKE256 gives 64. */
+/** OIDs: NIST's Computer Security Objects Register. SHAKE128 outputs 32 bytes, SHAKE256 64. */
 const HASHES: Readonly<Record<PreHash, Hash>> = /* @__PURE__ */ Object.freeze({
   'SHA-256': { arc: 1, digest: sha256 },
   'SHA-384': { arc: 2, digest: sha384 },
@@ -42,9 +42,9 @@ const HASHES: Readonly<Record<PreHash, Hash>> = /* @__PURE__ */ Object.freeze({
   SHAKE256: { arc: 12, digest: (message) => shake256([message], 64) },
 });
 
-/** What is signed together with the message. */
+/** Inputs that are signed with the message. */
 export interface FnDsaMessageOptions {
-  /** Separates uses of one key, 0 to 255 bytes. Default: empty. */
+  /** Domain separation for uses of one key, 0 to 255 bytes. Default: empty. */
   readonly context?: Uint8Array;
   /** Signs a hash of the message instead of the message. Default: none. */
   readonly preHash?: PreHash;
@@ -52,7 +52,7 @@ export interface FnDsaMessageOptions {
 
 export const MESSAGE_OPTIONS = ['context', 'preHash'] as const;
 
-/** The same, read. */
+/** The same options after validation. */
 export interface ReadMessageOptions {
   readonly context: Uint8Array;
   readonly hash: Hash | undefined;
@@ -66,7 +66,7 @@ export function readMessageOptions(value: unknown): ReadMessageOptions {
   return checkMessageOptions(readOptions(value, MESSAGE_OPTIONS));
 }
 
-/** The same for options that have been read. */
+/** Checks options that have been read already. */
 export function checkMessageOptions({
   context = new Uint8Array(0),
   preHash,
@@ -89,11 +89,12 @@ export const hashOfKey = (publicKey: Uint8Array): Uint8Array<ArrayBuffer> =>
   shake256([publicKey], KEY_HASH_BYTES);
 
 /**
- * The message representative: SHAKE256, 64 bytes, of
+ * Computes the message representative: SHAKE256, 64 bytes, of
  *
  *   hash of the key ‖ 0 or 1 ‖ length of context ‖ context ‖ OID of the hash, if 1 ‖ message
  *
- * where 1 stands for pre-hashing, and the message is its hash then (rust-fn-dsa 0.4.0, compute_mu).
+ * where 1 means pre-hashing, and then the message is replaced by its hash (rust-fn-dsa 0.4.0,
+ * compute_mu).
  */
 export function representative(
   keyHash: Uint8Array,

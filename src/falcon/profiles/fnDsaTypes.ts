@@ -9,28 +9,28 @@ export interface FnDsaDraftLengths {
   readonly secretKey: number;
   /** Seed of `keygen`. */
   readonly seed: 32;
-  /** Every signature. */
+  /** Length of every signature. */
   readonly signature: number;
-  /** The longest context. */
+  /** Maximum length of the context. */
   readonly context: 255;
 }
 
 export interface FnDsaSignOptions extends FnDsaMessageOptions {
-  /** Replaces the host's randomness, 40 secret bytes. Only for tests with known answers. */
+  /** Replaces the host's randomness, 40 secret bytes. Only for known-answer tests. */
   readonly testSeed?: Uint8Array;
 }
 
 /** A statement of an aggregate whose profile is `fn-dsa-draft-2026-07`. */
 export interface FnDsaStatement {
-  /** in round-3 encoding */
+  /** In round-3 encoding. */
   readonly publicKey: Uint8Array<ArrayBuffer>;
-  /** the 64-byte message representative */
+  /** The 64-byte message representative. */
   readonly message: Uint8Array<ArrayBuffer>;
 }
 
 /** An item of such an aggregate. */
 export interface FnDsaItem extends FnDsaStatement {
-  /** in the padded form of round 3 */
+  /** In the padded format of round 3. */
   readonly signature: Uint8Array<ArrayBuffer>;
 }
 
@@ -40,7 +40,7 @@ export interface FnDsaItem extends FnDsaStatement {
  */
 export interface FnDsaDraft {
   readonly name: 'fnDsaDraft512' | 'fnDsaDraft1024';
-  /** What it follows. */
+  /** The implementation and date of the draft. */
   readonly draft: 'rust-fn-dsa 0.4.0, July 2026';
   readonly parameterSet: ParameterSet;
   readonly profile: 'fn-dsa-draft-2026-07';
@@ -49,15 +49,15 @@ export interface FnDsaDraft {
   /**
    * Generates a key pair.
    *
-   * @param seed 32 secret bytes; the same seed gives the keys of rust-fn-dsa. Default: fresh
-   *   randomness
+   * @param seed 32 secret bytes. The keys equal those of rust-fn-dsa for the same seed. Default:
+   *   fresh randomness
    * @throws TypeError or RangeError if the seed is not 32 bytes; CodedError `NO_RANDOMNESS` if the
    *   host has no secure randomness
    */
   keygen(seed?: Uint8Array): KeyPair;
 
   /**
-   * The public key that belongs to a secret key.
+   * Computes the public key of a secret key.
    *
    * @throws TypeError or RangeError if it is not a secret key of this set, or holds the hash of
    *   another public key
@@ -105,7 +105,7 @@ export interface FnDsaDraft {
   secretKeyFromRound3(secretKey: Uint8Array): Uint8Array<ArrayBuffer>;
 
   /**
-   * What an aggregate of the profile states for a message and a key.
+   * Returns the statement about a message and a key in an aggregate of the profile.
    *
    * @throws TypeError or RangeError as `verify`, and if it is not a public key of this set
    * @example
@@ -124,10 +124,10 @@ export interface FnDsaDraft {
   ): FnDsaStatement;
 
   /**
-   * The same with its signature, to be aggregated.
+   * Returns the statement with its signature, for aggregation.
    *
-   * @throws TypeError or RangeError as `statement`, and if the bytes do not encode a signature.
-   *   Whether it is valid is seen when it is aggregated
+   * @throws TypeError or RangeError as `statement`, and if the bytes do not encode a signature. Its
+   *   validity is checked only on aggregation
    */
   item(
     signature: Uint8Array,
@@ -137,7 +137,7 @@ export interface FnDsaDraft {
   ): FnDsaItem;
 }
 
-/** What of the draft needs no secret. */
+/** The part of the draft that needs no secret key. */
 export interface FnDsaDraftVerifier
   extends Pick<
     FnDsaDraft,

@@ -1,4 +1,4 @@
-/** Verification by the FN-DSA draft (fnDsaDraft.ts), without code for secrets. */
+/** Verification for the FN-DSA draft (fnDsaDraft.ts), without secret-key code. */
 import { copyBytes, InputBytes, readBytes } from '../../shared/arguments.ts';
 import type { ParameterSet } from '../index.ts';
 import { type FalconParams, paramsIn } from '../params.ts';
@@ -10,15 +10,15 @@ import type { FnDsaDraftLengths, FnDsaDraftVerifier, FnDsaStatement } from './fn
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Seed of key generation. */
+/** Bytes of the seed of key generation. */
 export const SEED_BYTES = 32;
 const PROFILE = 'fn-dsa-draft-2026-07';
 
-/** One set: its numbers, and what verification needs. */
+/** One parameter set: its numbers, and the functions of verification. */
 export class DraftVerifier {
   readonly params: FalconParams;
   readonly lengths: FnDsaDraftLengths;
-  /** Bytes of a secret key before the hash of the public key. */
+  /** Bytes of a secret key up to the hash of the public key. */
   readonly body: number;
 
   constructor(parameterSet: ParameterSet) {
@@ -38,14 +38,14 @@ export class DraftVerifier {
     return new RangeError(`"publicKey" is not a public key of ${this.params.name}`);
   }
 
-  /** The caller's public key in round-3 encoding. */
+  /** Converts the caller's public key to round-3 encoding. */
   round3Key(publicKey: Bytes): Bytes {
     const key = publicKeyToRound3(this.params, publicKey);
     if (key === undefined) throw this.isPublic;
     return key;
   }
 
-  /** A round-3 public key in the encoding of the draft. */
+  /** Converts a round-3 public key to the draft's encoding. */
   draftKey(round3: Bytes): Bytes {
     const key = publicKeyFromRound3(this.params, round3);
     if (key === undefined) throw this.isPublic;
@@ -82,7 +82,7 @@ export class DraftVerifier {
   }
 }
 
-/** The part of a set's object that verifies. */
+/** Returns the verifying part of a set's object. */
 export function verifierOf(
   name: FnDsaDraftVerifier['name'],
   scheme: DraftVerifier,
@@ -104,7 +104,7 @@ export function verifierOf(
   } satisfies FnDsaDraftVerifier);
 }
 
-/** The object of a set, for those who only verify. */
+/** Creates a set's object for verification only. */
 export const createDraftVerifier = (
   name: FnDsaDraftVerifier['name'],
   parameterSet: ParameterSet,

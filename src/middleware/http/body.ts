@@ -10,9 +10,9 @@ import { createGunzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { concat } from '../../shared/bytes.ts';
 import { isCodedError } from '../../shared/errors.ts';
-import { pages } from '../memory.ts';
 import type { BodyShare } from './bodyBudget.ts';
 import { type BodyEncoding, requireForm } from './bodyType.ts';
+import { pages } from './buffers.ts';
 import { sendContinue } from './continue.ts';
 import { ProblemError } from './problems.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
@@ -25,7 +25,8 @@ export interface Speed {
 }
 
 /**
- * The time for which a sender is waited for. Waiting uses it up, and every byte restores some: `1 / minBytesPerSecond` seconds, up to `pauseMs`. So a sender may pause for `pauseMs`, must
+ * The time for which a sender is waited for. Waiting uses it up, and every byte restores
+ * `1 / minBytesPerSecond` seconds of it, up to `pauseMs`. So a sender may pause for `pauseMs`, must
  * keep up the lowest speed over any longer time, and is done with a body of n bytes within
  * `pauseMs` and `n / minBytesPerSecond` seconds (within twice that, if every wait is a long one).
  */

@@ -3,7 +3,7 @@
  * them to the client. Opaque to clients; forged, altered or foreign ones are refused.
  */
 import { equal } from '../../shared/bytes.ts';
-import { hmacSha256 } from '../hash.ts';
+import { hmacSha256 } from '../../shared/hash.ts';
 
 export interface Position {
   readonly afterId: number;

@@ -5,9 +5,9 @@
 import type { Context } from 'hono';
 import type { ServiceEvent } from '../events.ts';
 import type { NewTask } from '../stores/port/taskStore.ts';
-import type { Tracer } from '../tracing.ts';
 import { type AddressSettings, callerAddress } from './address.ts';
 import { formatTraceparent, newTraceId, parseTraceparent, REQUEST_ID } from './traceContext.ts';
+import type { Tracer } from './tracing.ts';
 
 /** The data that Hono keeps with a request. */
 export interface Env {

@@ -3,7 +3,7 @@
  * in them comes from another host, and their content security policy says so.
  */
 import type { Context } from 'hono';
-import { sha256 } from '../hash.ts';
+import { sha256 } from '../../shared/hash.ts';
 
 /** Every page forbids foreign content, frames, forms to elsewhere, and another base. */
 const POLICY = [

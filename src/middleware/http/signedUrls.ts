@@ -7,7 +7,7 @@
  *   <base>/results/<attempt>/<task id>.json?expires=…&signature=…
  */
 import { equal } from '../../shared/bytes.ts';
-import { hmacSha256 } from '../hash.ts';
+import { hmacSha256 } from '../../shared/hash.ts';
 
 /** The right that a url gives: to upload the file of a task, or to read a result. */
 export type UrlRight =

@@ -1,8 +1,6 @@
 /** The options of the service, for code and for the command line: one row for each. */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { ParameterSet } from '../../falcon/index.ts';
-import { DEFAULT_TASK_FILE_LIMITS } from '../../wire/taskFile.ts';
-import type { SigningSalt } from '../signing/keyFile.ts';
 import {
   bytes,
   choice,
@@ -15,7 +13,9 @@ import {
   path,
   text,
   url,
-} from './optionRows.ts';
+} from '../../shared/optionRows.ts';
+import { DEFAULT_TASK_FILE_LIMITS } from '../../wire/taskFile.ts';
+import type { SigningSalt } from '../signing/keyFile.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;

@@ -4,14 +4,14 @@
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { ParameterSet } from '../../falcon/index.ts';
+import { readOptions } from '../../shared/optionRows.ts';
 import type { BlobStore } from '../blobs/port/blobStore.ts';
 import type { Logger, PortCall, ServiceEvent } from '../events.ts';
+import type { TracingApi } from '../http/tracing.ts';
 import type { Authenticate } from '../identity/callers.ts';
 import type { SigningSalt } from '../signing/keyFile.ts';
 import type { Signer } from '../signing/signer.ts';
 import type { ServiceStore } from '../stores/port/serviceStore.ts';
-import type { TracingApi } from '../tracing.ts';
-import { readOptions } from './optionRows.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
 
 /** Limits of each client: more than a fair client needs, less than would harm the others. */

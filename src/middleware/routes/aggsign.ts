@@ -5,17 +5,17 @@ import { refusalOf } from '../../wire/refusal.ts';
 import { newInputKey } from '../blobs/port/blobStore.ts';
 import { serviceBase } from '../http/address.ts';
 import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';
+import { free } from '../http/buffers.ts';
+import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../http/idempotency.ts';
 import type { Env } from '../http/observe.ts';
 import { ProblemError } from '../http/problems.ts';
-import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../idempotency.ts';
-import { free } from '../memory.ts';
-import { progressRecord } from '../records.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { NewTask, PutOptions } from '../stores/port/taskStore.ts';
 import type { BatchLimits } from '../tasks/readBatch.ts';
 import { answerRecord, findTask, uploadUrl } from './answers.ts';
 import { announcedBytes, uploadedFile } from './directUploads.ts';
 import { reserve, storageQuota } from './quota.ts';
+import { progressRecord } from './records.ts';
 import type { Caller, Deps, Route } from './route.ts';
 
 /** A body that is not needed is read up to this length, so that repeats can be recognised. */

@@ -3,9 +3,9 @@ import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
 import type { UploadUrlOptions } from '../blobs/port/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
-import { progressRecord } from '../records.ts';
 import type { ListedTask, Task } from '../stores/port/task.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
+import { progressRecord } from './records.ts';
 import { type Caller, type Deps, pathId } from './route.ts';
 
 /** @throws CodedError `NOT_FOUND`, whether the id is malformed, unknown, or another client's */

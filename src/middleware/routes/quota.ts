@@ -1,7 +1,7 @@
 /** The bytes of a client: reserved before they are stored; what a client at its limit is told. */
 import { ProblemError } from '../http/problems.ts';
-import { resultExpiry } from '../records.ts';
-import type { Reservation } from '../reservations.ts';
+import { resultExpiry } from './records.ts';
+import type { Reservation } from './reservations.ts';
 import type { Deps } from './route.ts';
 
 /** Finished tasks are removed within so many seconds of their end. */

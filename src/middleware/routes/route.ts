@@ -1,16 +1,51 @@
 /** The type of a route: plain data that the app mounts. */
+
 import type { Context } from 'hono';
+import type { BlobStore } from '../blobs/port/blobStore.ts';
 import type { BodyBudget } from '../http/bodyBudget.ts';
+import type { ClientLimits } from '../http/clientLimits.ts';
+import type { AnonymousLimiter, RequestLimiter } from '../http/limits.ts';
 import type { Env } from '../http/observe.ts';
-import type { AnonymousLimiter, RequestLimiter } from '../limits.ts';
+import type { UrlSecrets } from '../http/urlSecrets.ts';
+import type { FindCaller } from '../identity/callers.ts';
 import type { Settings } from '../options/options.ts';
-import type { Reservations } from '../reservations.ts';
-import type { Runtime } from '../runtime.ts';
+import type { VerifiedSigner } from '../signing/signer.ts';
+import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
+import type { Aggregator } from '../tasks/aggregateTask.ts';
+import type { BatchReader } from '../tasks/batchReader.ts';
+import type { Reservations } from './reservations.ts';
+
+/** What routes may use while the service runs. */
+export interface Ports {
+  readonly store: TaskStore;
+  readonly blobs: BlobStore;
+  readonly apiKeys: ApiKeyStore | null;
+  readonly signer: VerifiedSigner | null;
+  /** Verifies aggregates, and does the work of the runner. */
+  readonly aggregator: Aggregator;
+  /** Reads bodies with many items. */
+  readonly reader: BatchReader;
+  /** Signs and checks the urls which the service serves itself. */
+  readonly urls: UrlSecrets;
+  readonly limits: ClientLimits;
+  /** Key for the checksums of cursors. */
+  readonly cursorSecret: Uint8Array;
+  readonly authenticate: FindCaller;
+}
+
+/** What runs behind the routes. */
+export interface Backend {
+  /** @throws CodedError `NOT_STARTED` before the start, `SHUTTING_DOWN` after the stop */
+  readonly ports: Ports;
+  readonly stopping: boolean;
+  /** Counts a request; the ports stay open until the returned function is called. */
+  enter(): () => void;
+}
 
 /** What handlers use besides the request. */
 export interface Deps {
   readonly settings: Settings;
-  readonly runtime: Runtime;
+  readonly runtime: Backend;
   readonly budget: BodyBudget;
   readonly limiter: RequestLimiter;
   readonly anonymous: AnonymousLimiter;

@@ -5,10 +5,10 @@ import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import type { Env } from '../http/observe.ts';
 import { ProblemError } from '../http/problems.ts';
-import { listItem } from '../records.ts';
 import type { ListQuery } from '../stores/port/taskStore.ts';
 import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
+import { listItem } from './records.ts';
 import type { Caller, Deps, Route } from './route.ts';
 
 const DEFAULT_LIMIT = 100;

@@ -11,12 +11,12 @@ import { announcedLength, bodyChunks, bodyLimits } from '../http/body.ts';
 import { type BodyEncoding, requireForm } from '../http/bodyType.ts';
 import { ProblemError } from '../http/problems.ts';
 import type { UrlRight } from '../http/signedUrls.ts';
-import type { Reservation } from '../reservations.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
-import { UploadTurns } from '../uploadTurns.ts';
 import { reserve, storageQuota } from './quota.ts';
+import type { Reservation } from './reservations.ts';
 import { type Deps, pathId, type Route } from './route.ts';
+import { UploadTurns } from './uploadTurns.ts';
 
 /** Reserved at a time for a body that does not announce its length. */
 const STEP_BYTES = 1024 * 1024;

@@ -14,10 +14,10 @@ import {
   type ShapeFault,
 } from '../../wire/taskFile.ts';
 import type { Statement, TaskItem } from '../../wire/triple.ts';
+import { free } from '../http/buffers.ts';
+import { requestFingerprint } from '../http/idempotency.ts';
 import { type Fault, ProblemError } from '../http/problems.ts';
 import { type JsonLimits, parseSlimJson, requireHex, requireObject } from '../http/strictJson.ts';
-import { requestFingerprint } from '../idempotency.ts';
-import { free } from '../memory.ts';
 
 /** What all bodies with items have in common. */
 interface Reading {

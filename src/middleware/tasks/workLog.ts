@@ -1,6 +1,7 @@
 /** The work on tasks in the log: failures and trouble for everybody, the rest for debugging. */
-import { describe, inShort } from '../describe.ts';
+
 import type { Logger, RunnerEvent } from '../events.ts';
+import { errorSummary, errorText } from '../events.ts';
 
 /** The same trouble is told once in this time: a store that is away is met at every beat. */
 const TROUBLE_EVERY_MS = 10_000;
@@ -10,7 +11,7 @@ export function workLog(logger: Logger): (event: RunnerEvent) => void {
   const trouble = new Map<string, { readonly atMs: number; repeated: number }>();
 
   const tellTrouble = (error: unknown): void => {
-    const text = inShort(error);
+    const text = errorSummary(error);
     const nowMs = performance.now();
     const last = trouble.get(text.error);
     if (last !== undefined && nowMs - last.atMs < TROUBLE_EVERY_MS) {
@@ -34,20 +35,20 @@ export function workLog(logger: Logger): (event: RunnerEvent) => void {
       case 'failed': {
         const { error, type: _, ...named } = event;
         // A fault of the batch is its client's; anything else is ours.
-        if (error.status < 500) logger.info('task failed', { ...named, ...inShort(error) });
-        else logger.error('task failed', { ...named, code: error.code, error: describe(error) });
+        if (error.status < 500) logger.info('task failed', { ...named, ...errorSummary(error) });
+        else logger.error('task failed', { ...named, code: error.code, error: errorText(error) });
         return;
       }
       case 'setAside': {
         const { error, type: _, ...named } = event;
-        const fields = { ...named, code: error.code, error: describe(error) };
+        const fields = { ...named, code: error.code, error: errorText(error) };
         const retry = `falconry retry ${event.taskId}`;
         logger.error('task set aside, since it ends its workers', { ...fields, retry });
         return;
       }
       case 'retried': {
         const { error, type: _, ...named } = event;
-        logger.warn('task will be tried again', { ...named, ...inShort(error) });
+        logger.warn('task will be tried again', { ...named, ...errorSummary(error) });
         return;
       }
       case 'lost': {

@@ -1,10 +1,10 @@
 /**
- * One small interface to the host's threads: `node:worker_threads` where the host has it (Node,
- * Bun, Deno), the global `Worker` elsewhere (browsers). It is looked up at run time, so that a
- * browser bundle contains no `node:` import.
+ * A small common interface to the host's threads: `node:worker_threads` if the host has it (Node,
+ * Bun, Deno), else the global `Worker` (browsers). It is looked up at run time, so that browser
+ * bundles contain no `node:` import.
  */
 
-/** One thread. After `onLost` it never calls back again. */
+/** One thread. After `onLost` it makes no further callbacks. */
 export interface HostThread {
   post(message: unknown, transfer: readonly ArrayBuffer[]): void;
   /** While held, the thread keeps the process alive; otherwise an idle thread lets it exit. */
@@ -15,7 +15,9 @@ export interface HostThread {
 
 export interface HostThreadEvents {
   onMessage(message: unknown): void;
-  /** The thread ended, could not start, or threw: it will not answer anything it was given. */
+  /**
+   * Called when the thread ended, could not start, or threw. It will not answer anything any more.
+   */
   onLost(cause: unknown): void;
 }
 
@@ -24,18 +26,18 @@ export interface WorkerModule {
   /** @throws TypeError if its address is unknown, as in a bundle without `import.meta.url` */
   locate(): URL;
   /**
-   * Creates a global `Worker` from it, in a form that bundlers understand; if absent, the address
-   * is used.
+   * Creates a global `Worker` of it, in a form that bundlers recognise; if absent, the address is
+   * used.
    */
   readonly make?: (() => Worker) | undefined;
 }
 
-/** Limits of a thread's memory, where the host has them (Node). */
+/** Memory limits of a thread, on hosts that support them (Node). */
 export interface ThreadLimits {
   readonly maxOldGenerationSizeMb?: number;
 }
 
-/** The part of node:worker_threads used here. */
+/** The part of node:worker_threads that is used here. */
 interface NodeThreads {
   Worker: new (
     url: URL,
@@ -73,12 +75,13 @@ function nodeThreads(): NodeThreads | undefined {
 }
 
 /**
- * The worker's module beside the module that asks for it: as source or built, like that module.
+ * Returns the worker's module next to the module that asks for it: source or build, like that
+ * module.
  *
  * @param base `import.meta.url` of the module that asks
- * @param name the worker's file name, without its extension
+ * @param name file name of the worker, without its extension
  * @param make `new Worker(new URL('./<name>.js', import.meta.url), { type: 'module' })`, written
- *   out where bundlers see it; omitted by code that runs on servers only
+ *   out so that bundlers recognise it; omitted by server-only code
  */
 export function workerBeside(
   base: string | undefined,
@@ -91,9 +94,9 @@ export function workerBeside(
 }
 
 /**
- * The worker's module at an address that the caller gives: a URL, or a string that may be relative.
- * In browsers it is relative to the document's base (in a worker, to the worker's script), as for
- * `new Worker`; in Node, Deno and Bun, to the process's working directory.
+ * Returns the worker's module at an address from the caller: a URL, or a string that may be
+ * relative. In browsers it is resolved against the document's base (in a worker, the worker's
+ * script), as for `new Worker`; in Node, Deno and Bun, against the working directory.
  */
 export function workerAt(address: string | URL): WorkerModule {
   return { locate: () => (address instanceof URL ? address : resolveAddress(address)) };
@@ -112,30 +115,31 @@ function resolveAddress(address: string): URL {
 }
 
 /**
- * Threads inherit Node's flags; with `--input-type` (as for `node -e`) they would refuse any file.
+ * Returns options that drop Node's flags, which threads inherit, if they include `--input-type` (as
+ * for `node -e`): with it, a thread rejects every file.
  */
 function inheritedFlags(): { execArgv?: string[] } {
   const flags = host.process?.execArgv ?? [];
   return flags.some((flag) => flag.startsWith('--input-type')) ? { execArgv: [] } : {};
 }
 
-/** @returns how many threads the host says can run at once; `otherwise` if it does not say */
+/** @returns the parallelism that the host reports; `otherwise` if it reports none */
 export function hostParallelism(otherwise = 1): number {
   return Math.max(1, globalThis.navigator?.hardwareConcurrency ?? otherwise);
 }
 
-/** @returns whether this host has threads at all */
+/** @returns whether the host has threads */
 export function hasThreads(): boolean {
   return nodeThreads() !== undefined || typeof globalThis.Worker === 'function';
 }
 
-/** Starts something that works like a thread of the host. */
+/** Starts a thread of the host or an equivalent. */
 export type StartThread = typeof startThread;
 
 /**
  * Starts a thread on an ES module.
  *
- * @throws Error of the host if it has no threads or refuses one
+ * @throws the host's error if it has no threads or cannot start one
  */
 export function startThread(
   module: WorkerModule,
@@ -160,7 +164,7 @@ export function startThread(
     : startNodeThread(node, module, { receive, lose, silence }, limits);
 }
 
-/** Receives the events of the host's thread. */
+/** Handlers for the events of the host's thread. */
 interface Ends {
   receive(message: unknown): void;
   lose(cause: unknown): void;
@@ -210,15 +214,15 @@ function startWebWorker(module: WorkerModule, { receive, lose, silence }: Ends):
   };
 }
 
-/** A thread's connection to whoever started it. */
+/** A thread's connection to its creator. */
 export interface OwnLine {
   post(message: unknown, transfer: readonly ArrayBuffer[]): void;
-  /** Call it once; `listener` gets every message from then on. */
+  /** Call once; `listener` receives every message from then on. */
   listen(listener: (message: unknown) => void): void;
 }
 
 /**
- * The connection, for the module that a thread runs.
+ * Returns the connection, for the module that a thread runs.
  *
  * @throws Error if it is not called in a thread
  */

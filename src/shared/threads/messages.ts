@@ -1,25 +1,25 @@
 /**
- * The messages between a pool and its threads. A thread first says hello. After that it answers
- * every request once, and may send news before the answer.
+ * The messages between a pool and its threads. A thread first sends a hello. It then answers every
+ * request once, and may send news before the answer.
  */
 import { CodedError, type ErrorCode, toCodedError } from '../errors.ts';
 
 export type Request =
   | { readonly id: number; readonly work: unknown }
   /**
-   * The answer to this request is no longer wanted: the thread should answer soon, with whatever it
-   * has.
+   * The answer to this request is no longer wanted: the thread should answer soon, even if
+   * incompletely.
    */
   | { readonly cancel: number };
 
 export type Answer =
-  /** The worker's name. A thread that runs some other module is not used. */
+  /** The worker's name. A thread with another name runs some other module and is not used. */
   | { readonly hello: string }
   | { readonly id: number; readonly news: unknown }
   | { readonly id: number; readonly value: unknown; readonly memoryBytes: number }
   | { readonly id: number; readonly fault: Fault };
 
-/** An error as data: errors lose their fields between threads. */
+/** An error as plain data, since errors lose their fields between threads. */
 interface Fault {
   readonly code: ErrorCode;
   readonly text: string;
@@ -34,8 +34,8 @@ export const errorOf = ({ code, text }: Fault): CodedError =>
   new CodedError(code, { cause: new Error(text) });
 
 /**
- * A view in a message travels as its buffer: Deno inspects every element of a view that it
- * transfers, which takes a second for two megabytes.
+ * A view is sent as its buffer: Deno inspects every element of a view that it transfers, which
+ * takes a second for two megabytes.
  */
 interface Flat {
   readonly view: ViewName;
@@ -47,7 +47,7 @@ type ViewName = keyof typeof VIEWS;
 type View = InstanceType<(typeof VIEWS)[ViewName]>;
 
 /**
- * Plain data, with every view replaced by its buffer.
+ * Returns plain data with every view replaced by its buffer.
  *
  * @param buffers collects every buffer, once
  */

@@ -1,12 +1,12 @@
 /** The error for a thread that does not start. */
 import { CodedError } from '../errors.ts';
 
-/** The usual cause: a bundler has left the file of the thread behind. */
+/** The usual cause: the bundler did not include the worker's file. */
 const HINT =
   'If falconry has been bundled, keep it out of the bundle, and its sub-paths with it: ' +
   "serverExternalPackages: ['falconry'] in Next, --external:falconry in esbuild, " +
   'external: /^falconry(\\/|$)/ in Rollup and Rolldown, externals with the same pattern in webpack';
 
-/** @param what the thread is, as the beginning of a sentence */
+/** @param what name of the thread, as the beginning of a sentence */
 export const noWorker = (what: string, cause: unknown): CodedError =>
   new CodedError('NO_WORKER', { message: `${what} cannot be started. ${HINT}`, cause });

@@ -1,4 +1,4 @@
-/** Options about threads that all pools share. */
+/** Thread options shared by all pools. */
 import { type WorkerModule, workerAt } from './host.ts';
 
 /** @throws TypeError, RangeError unless it is an integer from 1 to `most`, or undefined */
@@ -10,11 +10,11 @@ export function checkThreads(threads: unknown, most: number): void {
   }
 }
 
-/** An arbitrary base: whether a string is a URL does not depend on it. */
+/** An arbitrary base: the validity of a URL does not depend on it. */
 const SOMEWHERE = 'http://localhost/';
 
 /**
- * The module to run: at the caller's address, or else the one beside our own module.
+ * Returns the module to run: at the caller's address if given, else the one next to this module.
  *
  * @throws TypeError, RangeError if it is not an address
  */

@@ -1,5 +1,5 @@
 /**
- * Items travel to a thread as one buffer, which is transferred; nothing is cloned.
+ * Packs items into one buffer, which is transferred to a thread without cloning.
  *
  *   u32[0]                  count of items
  *   u32[1]                  count of distinct keys
@@ -8,32 +8,32 @@
  *   ...                     then the bytes: all keys, then signature and message of each item,
  *                           without gaps
  *
- * A key object shared by several items travels once, so that the thread can share its preparation.
+ * A key object shared by several items is sent once, so that the thread can share its preparation.
  */
 import { InputBytes, isBytes } from '../arguments.ts';
 
-/** Signature, message and key; the key as bytes, or prepared and containing its bytes. */
+/** Signature, message and key. The key is bytes, or a prepared key that contains its bytes. */
 export interface PackableItem {
   readonly signature: Uint8Array;
   readonly message: Uint8Array;
   readonly publicKey: Uint8Array | { readonly publicKey: Uint8Array };
 }
 
-/** An item as it arrives: its bytes are views of one buffer. */
+/** A received item: its bytes are views of one buffer. */
 export interface UnpackedItem extends PackableItem {
   readonly publicKey: Uint8Array;
 }
 
 const WORD = 4;
 
-/** The bytes of an item's encoded key, prepared or not. */
+/** Returns the bytes of an item's encoded key, prepared or not. */
 const keyBytes = ({ publicKey }: PackableItem): InputBytes =>
   new InputBytes('publicKey', isBytes(publicKey) ? publicKey : publicKey.publicKey);
 
 /**
  * Packs `items[from..to)`.
  *
- * @param allocate returns a buffer of at least so many bytes, with any content. Default: a new
+ * @param allocate returns a buffer of at least this many bytes, with any content. Default: a new
  *   buffer of exactly that size
  * @returns that buffer, filled from its start
  */
@@ -91,7 +91,7 @@ export function packItems(
   return buffer;
 }
 
-/** The exact inverse of {@link packItems}; keys are shared as they were. */
+/** The exact inverse of {@link packItems}; shared keys stay shared. */
 export function unpackItems(buffer: ArrayBuffer): UnpackedItem[] {
   const [count, keyCount] = new Uint32Array(buffer, 0, 2) as unknown as [number, number];
   const words = 2 + keyCount + 3 * count;

@@ -1,8 +1,8 @@
 /**
- * Threads in addition to the calling one. Nothing depends on them: every user of a pool can do all
- * of the work without it, and does so if a thread cannot be started or dies.
+ * Threads in addition to the calling one. They are optional: every user of a pool can do all of the
+ * work without it, and does so if a thread cannot be started or dies.
  *
- *   spread()    independent jobs: whoever is free takes the next one
+ *   spread()    independent jobs: each idle thread takes the next one
  *   session()   threads that keep state for one user, and answer step by step
  *   call()      one piece of work for one thread
  *
@@ -15,23 +15,23 @@ import { Spread, type Way } from './spread.ts';
 import { type CallOptions, type Parcel, PoolThread } from './thread.ts';
 
 export interface PoolSettings {
-  /** The maximum number of threads, not counting the calling one. */
+  /** Maximum number of threads, not counting the calling one. */
   readonly size: number;
-  /** The name that the worker gives in its hello. */
+  /** The worker's name, sent in its hello. */
   readonly name: string;
   readonly module: WorkerModule;
   readonly limits?: ThreadLimits;
-  /** Starts what works like a thread; default: a thread of the host. */
+  /** Starts a thread or an equivalent; default: a thread of the host. */
   readonly start?: StartThread;
-  /** How long to wait for a thread's hello. Milliseconds; default 20,000. */
+  /** Time limit for a thread's hello. Milliseconds; default 20,000. */
   readonly helloMs?: number;
-  /** After this many refusals the host is not asked again. Default 3. */
+  /** Number of failed starts after which no further thread is started. Default 3. */
   readonly maxRefusals?: number;
 }
 
 /** A thread of a session. */
 export interface SessionThread {
-  /** As of its last answer. */
+  /** Bytes, as reported in its last answer. */
   readonly memoryBytes: number;
   /** Rejected with `THREAD_LOST`, or with the error that released the session. */
   call(parcel: Parcel): Promise<unknown>;
@@ -70,9 +70,9 @@ export class ThreadPool {
   }
 
   /**
-   * Starts the missing threads, as far as the host allows.
+   * Starts missing threads, as far as the host allows.
    *
-   * @param count how many can be used
+   * @param count number of threads that can be used
    */
   start(count = this.size): void {
     const wanted = Math.min(count, this.size);
@@ -90,7 +90,7 @@ export class ThreadPool {
     }
   }
 
-  /** @throws Error of the host */
+  /** @throws the host's error */
   #startOne(): PoolThread {
     const thread = new PoolThread({
       ...this.#settings,
@@ -107,7 +107,7 @@ export class ThreadPool {
   /**
    * Resolves when every started thread is running or lost.
    *
-   * @returns how many are running
+   * @returns the number of running threads
    */
   async started(): Promise<number> {
     await Promise.allSettled(Array.from(this.#threads, (thread) => thread.greeted()));
@@ -115,9 +115,9 @@ export class ThreadPool {
   }
 
   /**
-   * Does all jobs.
+   * Runs all jobs.
    *
-   * @param count how many threads may take part, at most
+   * @param count maximum number of threads
    */
   spread<J extends object, R>(
     jobs: Iterator<J, unknown>,
@@ -128,7 +128,7 @@ export class ThreadPool {
     return new Spread(jobs, way).run([...this.#threads].slice(0, count));
   }
 
-  /** A session on all threads, or on `count` of them. */
+  /** Opens a session on all threads, or on `count` of them. */
   session(count = this.size): Session {
     this.start(count);
     const threads = [...this.#threads].slice(0, count);
@@ -149,16 +149,16 @@ export class ThreadPool {
   }
 
   /**
-   * Asks one thread, and starts it if there is none.
+   * Sends a request to one thread, which is started if necessary.
    *
-   * @returns its answer; rejected with its error, or `THREAD_LOST`, or `ABORTED` once closed
+   * @returns its answer; rejected with its error, or `THREAD_LOST`, or `ABORTED` after closing
    */
   async call(parcel: Parcel, options?: CallOptions): Promise<unknown> {
     return this.#one().call(parcel, options);
   }
 
   /**
-   * Resolves when a thread is running; rejected with `THREAD_LOST`, whose cause says why none is.
+   * Resolves when a thread is running; rejected with `THREAD_LOST` and its cause if none can run.
    */
   async ready(): Promise<void> {
     await this.#one().greeted();
@@ -176,7 +176,7 @@ export class ThreadPool {
     }
   }
 
-  /** Ends the threads; their work is rejected with `ABORTED`. Resolves when they have ended. */
+  /** Ends the threads and rejects their work with `ABORTED`. Resolves when they have ended. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await Promise.all(Array.from(this.#threads, (thread) => thread.end(closed())));

@@ -1,6 +1,4 @@
-/**
- * The worker's end of a pool's thread: the module that the thread runs calls `serveThread` once.
- */
+/** The worker's side of a pool's thread: its module calls `serveThread` once. */
 import { CodedError } from '../errors.ts';
 import { type OwnLine, ownLine } from './host.ts';
 import { type Answer, faultOf, flatten, type Request, unflatten } from './messages.ts';
@@ -12,7 +10,7 @@ export interface WorkContext {
   tell(news: unknown): void;
 }
 
-/** Creates its signal on demand: most work is done in one go and never asks for it. */
+/** Creates its signal on demand, since most work is synchronous and never needs it. */
 class Context implements WorkContext {
   readonly tell: (news: unknown) => void;
   #controller: AbortController | undefined;
@@ -33,14 +31,13 @@ class Context implements WorkContext {
 }
 
 /**
- * Says hello, and answers every request from then on. Buffers and whole views in an answer are
- * transferred.
+ * Sends the hello, then answers requests. Buffers and whole views in an answer are transferred.
  *
- * @param name the name by which the pool knows this worker
+ * @param name name by which the pool recognises this worker
  * @param perform does the work; synchronous work is done in the order of the requests
  * @param memoryBytes reported with every answer
- * @param line the connection to the pool; default: a thread's
- * @throws Error if it has no line and is not called in a thread
+ * @param line the connection to the pool; default: the thread's connection
+ * @throws Error without a line outside a thread
  */
 export function serveThread(
   name: string,
@@ -48,7 +45,7 @@ export function serveThread(
   memoryBytes: () => number = () => 0,
   line: OwnLine = ownLine(),
 ): void {
-  /** Requests with asynchronous work. */
+  /** Requests with asynchronous work in progress. */
   const running = new Map<number, Context>();
   const post = (answer: Answer, buffers: Iterable<ArrayBuffer> = []): void =>
     line.post(answer, [...buffers]);

@@ -1,8 +1,8 @@
-/** Divides long work of the calling thread into slices, so that its host stays responsive. */
+/** Divides long work of the calling thread into slices, so that the host stays responsive. */
 import { CodedError } from '../errors.ts';
 import { yieldToHost } from './yieldToHost.ts';
 
-/** The length of a slice; after it, other work of the thread gets its turn. */
+/** Duration of a slice in milliseconds, after which other work of the thread can run. */
 const SLICE_MS = 10;
 
 export class Slices {
@@ -17,7 +17,7 @@ export class Slices {
   }
 
   /**
-   * Call it often: it ends a slice when its time is up.
+   * Yields to the host if the current slice has used up its time. Call it often.
    *
    * @throws CodedError `ABORTED` if the signal is aborted
    */

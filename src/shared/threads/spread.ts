@@ -1,28 +1,28 @@
 /**
- * Independent jobs, done by whoever is free: threads as soon as they are running, and the calling
- * thread. A job whose thread is lost is done again.
+ * Independent jobs, distributed to the threads that are running and to the calling thread. Jobs of
+ * a lost thread are repeated.
  */
 import { CodedError } from '../errors.ts';
 import type { Parcel, PoolThread } from './thread.ts';
 
 export interface Way<J, R> {
-  /** The request that asks a thread for the job. */
+  /** Builds the request that asks a thread to do the job. */
   readonly parcel: (job: J) => Parcel;
-  /** Does the job in this thread, and lets its other work run meanwhile. */
+  /** Does the job in this thread without blocking it. */
   readonly local: (job: J) => Promise<R>;
-  /** Gets each result once, in the order in which the jobs finish. */
+  /** Receives each result once, in order of completion. */
   readonly onDone: (job: J, result: R) => void;
   readonly signal?: AbortSignal | undefined;
-  /** Whether this thread works only while no other thread does. */
+  /** True if this thread works only while no other thread does. */
   readonly isSpare?: boolean;
 }
 
 export class Spread<J extends object, R> {
   readonly #jobs: Iterator<J, unknown>;
   readonly #way: Way<J, R>;
-  /** Jobs of lost threads, to be done again. */
+  /** Jobs of lost threads, to be repeated. */
   readonly #again: J[] = [];
-  /** The numbers of loops that feed threads, and of jobs that threads are working on. */
+  /** Number of loops that feed threads; `#given` is the number of jobs in threads. */
   #loops = 0;
   #given = 0;
   #fault: { readonly error: unknown } | undefined;
@@ -35,10 +35,10 @@ export class Spread<J extends object, R> {
   }
 
   /**
-   * Does all jobs.
+   * Runs all jobs.
    *
-   * @throws CodedError `ABORTED` if the signal is aborted; whatever a job or a callback throws,
-   *   here or in a thread
+   * @throws CodedError `ABORTED` if the signal is aborted; any error of a job or callback, here or
+   *   in a thread
    */
   async run(threads: Iterable<PoolThread>): Promise<void> {
     const { signal, isSpare = false } = this.#way;
@@ -82,7 +82,7 @@ export class Spread<J extends object, R> {
     return next.done ? undefined : next.value;
   }
 
-  /** Feeds a thread from its hello on: one job running, one waiting. */
+  /** Feeds a thread after its hello: one job running, one queued. */
   #employ(thread: PoolThread): void {
     const feed = (): void => {
       for (let i = 0; i < 2; i++) void this.#feed(thread);
@@ -107,7 +107,7 @@ export class Spread<J extends object, R> {
     }
   }
 
-  /** @throws the fault that the thread reports; a lost thread does not throw */
+  /** @throws the error that the thread reports; a lost thread does not throw */
   async #give(thread: PoolThread, job: J): Promise<void> {
     this.#given++;
     try {

@@ -1,4 +1,4 @@
-/** One thread of a pool: its start, its requests, and its end. */
+/** A thread of a pool: start, requests, end. */
 import { CodedError } from '../errors.ts';
 import { deferred } from './deferred.ts';
 import {
@@ -10,24 +10,22 @@ import {
 } from './host.ts';
 import { type Answer, errorOf, flatten, type Request, unflatten } from './messages.ts';
 
-/**
- * Work for a thread: plain data, and those of its buffers that are transferred instead of copied.
- */
+/** Work for a thread: plain data, and the buffers in it that are transferred instead of copied. */
 export interface Parcel {
   readonly work: unknown;
   readonly transfer?: readonly ArrayBuffer[];
 }
 
 export interface CallOptions {
-  /** Gets the worker's news before its answer. */
+  /** Receives the worker's news before its answer. */
   readonly onNews?: (news: unknown) => void;
-  /** Tells the worker that its answer is no longer wanted. */
+  /** Notifies the worker that its answer is no longer wanted. */
   readonly signal?: AbortSignal;
-  /** The worker is ended if it has not answered this long after `signal`. Milliseconds. */
+  /** Time for the worker to answer after `signal`, before it is terminated. Milliseconds. */
   readonly graceMs?: number;
 }
 
-/** A thread that has not said hello by then never will. */
+/** Time limit for a thread's hello. Milliseconds. */
 const HELLO_MS = 20_000;
 
 interface Pending {
@@ -37,13 +35,13 @@ interface Pending {
 }
 
 export interface ThreadSettings {
-  /** The name that the worker gives in its hello. */
+  /** The worker's name, sent in its hello. */
   readonly name: string;
   readonly module: WorkerModule;
   readonly limits?: ThreadLimits | undefined;
   /** Default: a thread of the host. */
   readonly start?: StartThread | undefined;
-  /** How long to wait for its hello. Milliseconds; default 20,000. */
+  /** Time limit for its hello. Milliseconds; default 20,000. */
   readonly helloMs?: number | undefined;
   readonly onLost: (thread: PoolThread) => void;
 }
@@ -52,7 +50,7 @@ export class PoolThread {
   readonly #settings: ThreadSettings;
   readonly #host: HostThread;
   readonly #pending = new Map<number, Pending>();
-  /** Requests that wait for the hello: a module that is still loading may miss them. */
+  /** Requests queued until the hello: a module that is still loading may miss messages. */
   readonly #early: { readonly request: Request; readonly transfer: readonly ArrayBuffer[] }[] = [];
   readonly #hello = deferred<void>();
   #helloTimer: ReturnType<typeof setTimeout>;
@@ -60,14 +58,14 @@ export class PoolThread {
   #waiting = 0;
   #lost: CodedError | undefined;
   #isRunning = false;
-  /** Whether it was given up because it did not say hello. */
+  /** True if it was abandoned because no hello arrived. */
   isSilent = false;
-  /** Whether it has ever answered. */
+  /** True once it has answered a request. */
   hasAnswered = false;
-  /** Bytes of memory that the worker reported with its last answer. */
+  /** Memory in bytes that the worker reported with its last answer. */
   memoryBytes = 0;
 
-  /** @throws Error of the host if it refuses a thread */
+  /** @throws the host's error if it cannot start a thread */
   constructor(settings: ThreadSettings) {
     this.#settings = settings;
     const { start = startThread } = settings;
@@ -80,8 +78,8 @@ export class PoolThread {
       settings.limits,
     );
     const { helloMs = HELLO_MS } = settings;
-    // In two halves: if this thread was busy all the time, a hello that has arrived is read between
-    // them.
+    // In two halves: if this thread was busy all the time, a hello that has already arrived is read
+    // between them.
     this.#helloTimer = idleTimer(() => {
       this.#helloTimer = idleTimer(() => {
         this.isSilent = true;
@@ -91,17 +89,17 @@ export class PoolThread {
     }, helloMs / 2);
   }
 
-  /** Whether it has said hello and is still running. */
+  /** True from the thread's hello until its end. */
   get isRunning(): boolean {
     return this.#isRunning;
   }
 
-  /** Resolves when the thread has said hello; rejected with `THREAD_LOST` if it never does. */
+  /** Resolves at the thread's hello; rejected with `THREAD_LOST` if there is none. */
   get hello(): Promise<void> {
     return this.#hello.promise;
   }
 
-  /** The same, but keeps the process alive meanwhile. */
+  /** Like `hello`, but keeps the process alive in the meantime. */
   async greeted(): Promise<void> {
     this.#waiting++;
     this.#hold();
@@ -158,7 +156,7 @@ export class PoolThread {
     try {
       this.#host.post(request, transfer);
     } catch (cause) {
-      // A message that cannot be sent fails alone.
+      // A message that cannot be sent fails only its own request.
       if ('id' in request) this.#settle(request.id)?.reject(new CodedError('INTERNAL', { cause }));
     }
   }
@@ -221,7 +219,7 @@ export class PoolThread {
   }
 }
 
-/** A timer that does not keep the process alive. */
+/** Starts a timer that does not keep the process alive. */
 function idleTimer(run: () => void, ms: number): ReturnType<typeof setTimeout> {
   const timer = setTimeout(run, ms);
   (timer as { unref?: () => void }).unref?.();

@@ -1,6 +1,6 @@
 /**
- * Lets other work of the thread run. A timer would wait for one to four milliseconds; it is used
- * only if the host has no message channels.
+ * Lets other work of the thread run. Uses a timer, which would wait for one to four milliseconds,
+ * only on hosts without message channels.
  */
 export function yieldToHost(): Promise<void> {
   if (typeof MessageChannel !== 'function') {

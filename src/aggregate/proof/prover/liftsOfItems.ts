@@ -13,7 +13,7 @@ import type { Placed } from '../columns.ts';
 import { NORM_DIGIT_BITS } from '../constants.ts';
 import { clearRest, formAt, zeroForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
-import { Links } from '../links.ts';
+import { Links } from '../linkChallenges.ts';
 import { centred, type Values, valuesOf } from '../ring.ts';
 import { firstRowOfY } from '../shapes.ts';
 import { STREAM } from '../transcript.ts';

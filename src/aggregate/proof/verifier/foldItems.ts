@@ -12,7 +12,7 @@ import { clearRest, constantForm, formAt } from '../forms.ts';
 import { Functionals, partsBytes } from '../functionals.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
 import { liftsOf } from '../lifts.ts';
-import { Links } from '../links.ts';
+import { Links } from '../linkChallenges.ts';
 import { type Values, valuesOf } from '../ring.ts';
 import { degreeOf, firstRowOfY, firstRows, PART, paddingOfZero } from '../shapes.ts';
 import { STREAM } from '../transcript.ts';

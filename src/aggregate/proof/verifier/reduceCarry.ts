@@ -1,6 +1,7 @@
 /**
  * The constraints E1 to E6 that a level leaves to the next one (docs/protocol.md, 10.1), folded
- * directly over the rows of the next level. The prover's counterpart is `../prover/carry.ts`.
+ * directly over the rows of the next level. The prover's counterpart is
+ * `../prover/constraintsBehind.ts`.
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';

@@ -1,4 +1,4 @@
-/** Keys of Algorand's post-quantum accounts, and the signer that its SDK takes. */
+/** Keys of Algorand's post-quantum accounts, and the signer that Algorand's SDK accepts. */
 import { sha512_256 } from '@noble/hashes/sha2.js';
 import { copyBytes, readBytes } from '../../../shared/arguments.ts';
 import { ascii, concat, wipe } from '../../../shared/bytes.ts';
@@ -17,11 +17,11 @@ export interface AlgorandAccount extends AlgorandAddress {
 }
 
 /**
- * The account of 32 secret bytes: the key is generated from
- * SHA-512/256("PQK" ‖ scheme ‖ entropy), as algokey and the SDKs do.
+ * Derives an account from 32 secret bytes. The key is generated from SHA-512/256("PQK" ‖ scheme ‖
+ * entropy), as in algokey and the SDKs.
  *
  * @param entropy 32 bytes
- * @throws TypeError or RangeError for anything else
+ * @throws TypeError or RangeError for any other input
  */
 export function accountFromEntropy(entropy: Uint8Array): AlgorandAccount {
   const bytes = copyBytes('entropy', entropy, 32);
@@ -36,7 +36,7 @@ export function accountFromEntropy(entropy: Uint8Array): AlgorandAccount {
 }
 
 /**
- * The account of 25 words.
+ * Derives an account from 25 words.
  *
  * @throws TypeError or RangeError as `entropyOf`
  */
@@ -50,21 +50,21 @@ export function accountFromMnemonic(mnemonic: string): AlgorandAccount {
 }
 
 /**
- * What algosdk's `addressWithSignersFromRawFalcon1024Signer` takes (its `Falcon1024SigningKey`).
- * Holds secrets: destroy it.
+ * The argument of algosdk's `addressWithSignersFromRawFalcon1024Signer` (its
+ * `Falcon1024SigningKey`). Holds secrets: destroy it after use.
  */
 export interface Falcon1024Signer {
   readonly falcon1024PublicKey: Bytes;
-  /** Signs exactly these bytes, deterministically; the SDK says which. */
+  /** Signs exactly these bytes, deterministically. The SDK chooses the bytes. */
   readonly falcon1024Signer: (bytesToSign: Uint8Array) => Promise<Bytes>;
-  /** Overwrites the key with zeros; later calls are rejected with TypeError. */
+  /** Overwrites the key with zeros; later calls reject with TypeError. */
   readonly destroy: () => void;
 }
 
 /**
- * A signer for algosdk. The signature of the same bytes is always the same.
+ * Creates a signer for algosdk. The same bytes always get the same signature.
  *
- * @param secretKey 2305 bytes; it is copied
+ * @param secretKey 2305 bytes; copied
  * @throws TypeError or RangeError if it is not a secret key of Falcon-1024
  * @example
  * ```ts

@@ -4,8 +4,8 @@
  *
  *   address = SHA-512/256("PQA" ‖ scheme ‖ salt byte ‖ public key)
  *
- * So that no address is an Ed25519 public key as well, its salt byte is the first for which the
- * address is no point of Edwards25519. Consensus accepts every salt byte.
+ * The canonical salt byte is the lowest one for which the address is not a point of Edwards25519,
+ * so that no address is also an Ed25519 public key. Consensus accepts every salt byte.
  */
 import { sha512_256 } from '@noble/hashes/sha2.js';
 import { copyBytes } from '../../../shared/arguments.ts';
@@ -15,7 +15,7 @@ import { isEdwardsPoint } from './edwards25519.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Falcon-1024 in the list of schemes. */
+/** Identifier of Falcon-1024 in the list of schemes. */
 export const SCHEME = 'f1';
 
 const TAG = ascii(`PQA${SCHEME}`);
@@ -25,7 +25,7 @@ const TEXT = 58;
 const SALTS: readonly number[] = Array.from({ length: 256 }, (_, salt) => salt);
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** An account, as everybody sees it. */
+/** The public data of an account. */
 export interface AlgorandAddress {
   /** 58 characters: base32 of the bytes and their checksum. */
   readonly address: string;
@@ -36,11 +36,12 @@ export interface AlgorandAddress {
 }
 
 /**
- * The address of a public key.
+ * Computes the address of a public key.
  *
  * @param publicKey 1793 bytes
- * @param salt 0 to 255. Default: the canonical one, which wallets use
- * @throws TypeError or RangeError if it is not a public key of Falcon-1024, or for another salt
+ * @param salt 0 to 255. Default: the canonical salt byte, which wallets use
+ * @throws TypeError or RangeError if it is not a public key of Falcon-1024, or if the salt is out
+ *   of range
  * @example
  * ```ts
  * const { address, salt } = algorandAddress(publicKey);
@@ -57,21 +58,21 @@ export function algorandAddress(publicKey: Uint8Array, salt?: number): AlgorandA
   return { address: encodeAddress(bytes), bytes, salt: chosen };
 }
 
-/** The 32 bytes of an address. */
+/** Computes the 32 bytes of an address. */
 export const addressBytes = (publicKey: Uint8Array, salt: number): Bytes =>
   sha512_256(concat(TAG, Uint8Array.of(salt), publicKey)) as Bytes;
 
-/** That there is none has a chance of 2^-256. */
+/** Returns the canonical salt byte. With probability 2^-256 none exists. */
 const canonicalSalt = (publicKey: Uint8Array): number =>
   SALTS.find((salt) => !isEdwardsPoint(addressBytes(publicKey, salt)))!;
 
 const checksum = (bytes: Uint8Array): Bytes => sha512_256(bytes).slice(-CHECKSUM) as Bytes;
 
 /**
- * The text of an address.
+ * Encodes an address as text.
  *
  * @param bytes 32 bytes
- * @throws TypeError or RangeError for anything else
+ * @throws TypeError or RangeError for any other input
  */
 export function encodeAddress(bytes: Uint8Array): string {
   const plain = copyBytes('bytes', bytes, ADDRESS);
@@ -86,10 +87,10 @@ export function encodeAddress(bytes: Uint8Array): string {
 }
 
 /**
- * The 32 bytes of an address in text.
+ * Decodes the text of an address to its 32 bytes.
  *
- * @throws TypeError if it is not a string; RangeError if it is not the text of an address, or its
- *   checksum is wrong
+ * @throws TypeError if it is not a string; RangeError if it is not the text of an address, or if
+ *   the checksum is wrong
  */
 export function decodeAddress(address: string): Bytes {
   if (typeof address !== 'string') throw new TypeError('"address" expected a string');

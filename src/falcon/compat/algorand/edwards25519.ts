@@ -1,16 +1,18 @@
-/** Which 32 bytes are the encoding of a point of Edwards25519. Public data only. */
+/** Point check for Edwards25519. For public data only. */
 
 /** The field's order. */
 const P = 2n ** 255n - 19n;
-/** The curve: -x^2 + y^2 = 1 + d x^2 y^2, d = -121665 / 121666 (RFC 8032, section 5.1). */
+/**
+ * Parameter d of the curve -x^2 + y^2 = 1 + d x^2 y^2: -121665 / 121666 (RFC 8032, section 5.1).
+ */
 const D = 37095705934669439343138083508754565189542113879843219016388785533085940283555n;
 
 /**
- * Whether 32 bytes decode to a point in the broad sense: y, the low 255 bits, may be as large as
- * 2^255 - 1 and is taken mod p; the sign of x is not judged, and points of small order count.
+ * Returns whether 32 bytes decode to a point, with lenient rules: y (the low 255 bits) may be as
+ * large as 2^255 - 1 and is reduced mod p; the sign of x is ignored; points of small order count.
  *
  * x^2 = (y^2 - 1) / (d y^2 + 1) has a root if numerator times denominator is a square (Euler). The
- * denominator is never 0, since -1/d is no square.
+ * denominator is never 0, since -1/d is not a square.
  */
 export function isEdwardsPoint(bytes: Uint8Array): boolean {
   let y = 0n;

@@ -1,6 +1,6 @@
 /**
- * Algorand's post-quantum accounts: addresses, keys from 25 words, the signer that algosdk takes,
- * and the verification of their signatures. The scheme is Falcon-1024 in its deterministic variant.
+ * Algorand's post-quantum accounts: addresses, keys from 25 words, a signer for algosdk, and the
+ * verification of their signatures. The scheme is deterministic Falcon-1024.
  */
 export {
   type AlgorandAccount,

@@ -1,11 +1,11 @@
 /**
  * Algorand's mnemonics: 32 bytes as 25 words (go-algorand, crypto/passphrase).
  *
- * The bytes, read as a little-endian number, are 24 words of 11 bits, lowest first, the last of 3
- * bits; word 25 is the low 11 bits of SHA-512/256 of the bytes. The words are those of BIP-39, and
- * nothing else is.
+ * The bytes are read as a little-endian number and split into 24 words, lowest bits first: 23 of 11
+ * bits, the last of 3 bits. Word 25 is the low 11 bits of SHA-512/256 of the bytes. The word list
+ * is that of BIP-39; the encoding is not.
  *
- * A mnemonic is a string: it cannot be cleared, and looking words up depends on them.
+ * A mnemonic is a string, so it cannot be cleared. Word look-up is not constant-time.
  */
 import { sha512_256 } from '@noble/hashes/sha2.js';
 import { copyBytes } from '../../../shared/arguments.ts';
@@ -19,17 +19,17 @@ const COUNT = 25;
 const BITS = 11;
 
 /**
- * The words of 32 bytes.
+ * Encodes 32 bytes as words.
  *
  * @param entropy 32 bytes
- * @returns 25 words with single spaces
- * @throws TypeError or RangeError for anything else
+ * @returns 25 words separated by single spaces
+ * @throws TypeError or RangeError for any other input
  */
 export function mnemonicOf(entropy: Uint8Array): string {
   const bytes = copyBytes('entropy', entropy, ENTROPY);
   const numbers = Array.from({ length: COUNT - 1 }, (_, i) => {
     const at = (BITS * i) >> 3;
-    // Beyond the end are zeros.
+    // Bytes past the end read as zeros.
     const window = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16);
     return (window >> ((BITS * i) & 7)) & 0x7ff;
   });
@@ -39,11 +39,11 @@ export function mnemonicOf(entropy: Uint8Array): string {
 }
 
 /**
- * The 32 bytes of 25 words.
+ * Decodes 25 words to 32 bytes.
  *
- * @param mnemonic words between white space, in small letters or capitals
- * @throws TypeError if it is not a string; RangeError for another number of words, a word that is
- *   not in the list (by its position, never by its text), or a wrong checksum
+ * @param mnemonic words separated by white space, in lower or upper case
+ * @throws TypeError if it is not a string; RangeError for a wrong number of words, an unknown word
+ *   (reported by its position, never by its text), or a wrong checksum
  */
 export function entropyOf(mnemonic: string): Bytes {
   if (typeof mnemonic !== 'string') throw new TypeError('"mnemonic" expected a string');
@@ -62,7 +62,7 @@ export function entropyOf(mnemonic: string): Bytes {
     const shift = 8 * i - BITS * at;
     return (numbers[at]! >> shift) | (numbers[at + 1]! << (BITS - shift));
   });
-  // 8 of the 264 bits belong to no byte.
+  // 24 words have 264 bits; the last 8 must be zero.
   if (numbers[COUNT - 2]! >> 3 === 0 && checkWord(bytes) === check) return bytes;
   wipe(bytes);
   throw new RangeError('the checksum of "mnemonic" is wrong');

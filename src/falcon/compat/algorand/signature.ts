@@ -1,15 +1,15 @@
 /**
- * The signature of a transaction by a post-quantum account: the field `pqsig` of a signed
- * transaction, whose members are left out when they are empty.
+ * Transaction signatures of post-quantum accounts: the field `pqsig` of a signed transaction. Empty
+ * members are omitted.
  *
  *   | sch | 2 bytes, "f1" |
  *   | slt | the salt byte of the address |
  *   | pk  | 1793 bytes |
  *   | sig | compressed deterministic signature of Falcon-1024, of any salt version |
  *
- * What is signed is "TX" followed by the transaction in canonical msgpack. Until 20 July 2026
- * (go-algorand, pull request 6669) it was the SHA-512/256 of that, the transaction's id; test
- * vectors and SDKs of that time still sign it.
+ * The signed bytes are "TX" followed by the transaction in canonical msgpack. Until 20 July 2026
+ * (go-algorand, pull request 6669) they were the SHA-512/256 of that, the transaction's id; test
+ * vectors and SDKs from before that date still sign the id.
  */
 import { sha512_256 } from '@noble/hashes/sha2.js';
 import { copyBytes, isIntact, readOptions, typeName } from '../../../shared/arguments.ts';
@@ -19,16 +19,16 @@ import { addressBytes, decodeAddress, SCHEME } from './address.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a transaction's `pqsig` decodes to. */
+/** The decoded `pqsig` of a transaction. */
 export interface PqSignature {
   readonly sch: Uint8Array;
-  /** Left out when it is 0. */
+  /** Omitted when it is 0. */
   readonly slt?: number;
   readonly pk: Uint8Array;
   readonly sig: Uint8Array;
 }
 
-/** What was signed: `transaction`, or in older signatures its `transactionId`. */
+/** The signed bytes: `transaction`, or in older signatures its `transactionId`. */
 export type SignedBytes = 'transaction' | 'transactionId';
 
 const TAG = ascii('TX');
@@ -38,11 +38,11 @@ const SCHEME_BYTES = ascii(SCHEME);
 const COMPRESSED = 0xba;
 
 /**
- * The bytes that an account signs.
+ * Returns the bytes that an account signs.
  *
  * @param transaction the unsigned transaction in canonical msgpack (algosdk:
  *   `encodeUnsignedTransaction`)
- * @throws TypeError or RangeError for anything else
+ * @throws TypeError or RangeError for any other input
  */
 export function bytesToSign(transaction: Uint8Array, signed: SignedBytes = 'transaction'): Bytes {
   const tagged = concat(TAG, copyBytes('transaction', transaction));
@@ -52,25 +52,24 @@ export function bytesToSign(transaction: Uint8Array, signed: SignedBytes = 'tran
 }
 
 /**
- * The bytes that an account signs to delegate its authority to a program: "PQProgram", the
+ * Returns the bytes that an account signs to delegate its authority to a program: "PQProgram", the
  * account's address, the program (go-algorand, data/transactions/logic/program.go).
  *
- * @throws TypeError or RangeError for anything but an address and bytes
+ * @throws TypeError or RangeError if the arguments are not an address and bytes
  */
 export function programToSign(authorizer: string | Uint8Array, program: Uint8Array): Bytes {
   return concat(PROGRAM_TAG, readAddress(authorizer), copyBytes('program', program));
 }
 
 /**
- * Verifies the signature of a transaction. That the transaction is what it should be, and that
- * the address may act for its sender (it is the sender, or what the sender was rekeyed to), is the
- * caller's to see.
+ * Verifies the signature of a transaction. The caller must check the contents of the transaction,
+ * and that the address may act for its sender (it is the sender, or the sender was rekeyed to it).
  *
  * @param pqsig the field as decoded; any contents give true or false
  * @param transaction the unsigned transaction in canonical msgpack
- * @param authorizer the address that must have signed, in text or 32 bytes
- * @param options `signed`: what was signed. Default `transaction`
- * @throws TypeError if `pqsig` is not an object, or for arguments of another type; RangeError if
+ * @param authorizer the address that must have signed, as text or 32 bytes
+ * @param options `signed`: the signed bytes. Default `transaction`
+ * @throws TypeError if `pqsig` is not an object, or for arguments of the wrong type; RangeError if
  *   `authorizer` is not an address, or for unknown values
  */
 export function verifyPqSignature(
@@ -85,8 +84,8 @@ export function verifyPqSignature(
 }
 
 /**
- * Verifies the signature by which an account delegates its authority to a program (`pqsig` of a
- * logic signature).
+ * Verifies a signature by which an account delegates its authority to a program (`pqsig` of a logic
+ * signature).
  *
  * @throws as `verifyPqSignature`
  */
@@ -109,7 +108,7 @@ function verify(pqsig: PqSignature, message: Bytes, authorizer: Bytes): boolean 
   const { sch, slt = 0, pk, sig } = pqsig as { readonly [K in keyof PqSignature]: unknown };
   if (!isIntact(sch) || !isIntact(pk) || !isIntact(sig)) return false;
   if (!Number.isInteger(slt) || (slt as number) < 0 || (slt as number) > 255) return false;
-  // Copies, so that what is judged is what is verified.
+  // Copies, so that the same bytes are checked and verified.
   const scheme = copyBytes('sch', sch);
   const publicKey = copyBytes('pk', pk);
   const signature = copyBytes('sig', sig);

@@ -1,8 +1,8 @@
 /**
- * The English word list of BIP-39, in its order: 2048 words, 11 bits each. Algorand's mnemonics use
- * the same words with a coding of their own.
+ * The English word list of BIP-39, in order: 2048 words, 11 bits each. Algorand's mnemonics use the
+ * same words with a different encoding.
  *
- * Source: bip-0039/english.txt. A test compares their hash.
+ * Source: bip-0039/english.txt. A test compares the hashes.
  */
 export const WORDS: readonly string[] = /* @__PURE__ */ `
 abandon ability able about above absent absorb abstract absurd abuse access accident account

@@ -1,8 +1,8 @@
 /**
- * Falcon in the shape of @noble/post-quantum: the entry `falconry/noble`. Each object can be
- * assigned to noble's type `Signer`, and has the argument orders, lengths and refusals of noble's
- * object of the same name, so that the swap is one import. docs/moving/from-noble.md lists what
- * differs.
+ * Falcon with the interface of @noble/post-quantum: the entry `falconry/noble`. Each object is
+ * assignable to noble's type `Signer` and has the same argument order, lengths and errors as
+ * noble's object of the same name, so that migrating changes one import. docs/moving/from-noble.md
+ * lists the differences.
  *
  * | object | `sign` writes and `verify` accepts |
  * |---|---|
@@ -32,14 +32,14 @@ export type { NobleSignOptions, NobleVerifyOptions } from './options.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Byte lengths, as noble has them. */
+/** Byte lengths, with noble's names. */
 export interface NobleLengths {
   readonly seed: number;
   readonly publicKey: number;
   readonly secretKey: number;
-  /** of `extraEntropy` */
+  /** Length of `extraEntropy`. */
   readonly signRand: number;
-  /** of every signature, if all have the same */
+  /** Length of every signature; absent if lengths vary. */
   readonly signature?: number;
 }
 
@@ -54,14 +54,14 @@ export interface NobleKeys {
 /** Signature and message in one byte string. */
 export interface NobleAttached extends NobleKeys {
   seal(msg: Uint8Array, secretKey: Uint8Array, opts?: NobleSignOptions): Bytes;
-  /** @throws Error for anything that is not signed under this key */
+  /** @throws Error if it is not signed under this key */
   open(sig: Uint8Array, publicKey: Uint8Array, opts?: NobleVerifyOptions): Bytes;
 }
 
 export interface NobleFalcon extends NobleKeys {
   /**
-   * @throws TypeError, RangeError for wrong types and lengths; Error for a secret key that is none,
-   *   or a `context`
+   * @throws TypeError, RangeError for wrong types and lengths; Error for an invalid secret key, or
+   *   a `context`
    */
   sign(msg: Uint8Array, secretKey: Uint8Array, opts?: NobleSignOptions): Bytes;
   /** @throws TypeError for wrong types or unknown options; Error for a `context` */
@@ -80,12 +80,14 @@ type NobleFormat = 'compressed' | 'padded';
 const FORMAT_BYTES = { compressed: Uint8Array.of(0), padded: Uint8Array.of(1) } as const;
 
 /**
- * The options of `sign` of the library. What repeats must not give one point two signatures:
+ * Converts noble's options to those of the library's `sign`. Repeated calls must not produce two
+ * signatures of one point:
  *
  * - `extraEntropy: false` derives salt and coins from key and message (`salt: 'derived'`), the same
  *   for both formats;
- * - entropy gives salt and sampler seed together with key, message and format. Without the format,
- *   an attempt that fits one and not the other would be a second signature.
+ * - given entropy, salt and sampler seed are derived from it, the key, the message and the format.
+ *   Without the format, an attempt that fits one format but not the other would lead to a second
+ *   signature.
  *
  * Source: SHAKE256(label ‖ format ‖ extraEntropy ‖ secret key ‖ message), 88 bytes
  */
@@ -116,7 +118,7 @@ function optionsOf(
   }
 }
 
-/** Signs, the way that noble's object does. */
+/** Signs with noble's argument order and checks. */
 function signed(
   falcon: Falcon,
   format: NobleFormat,
@@ -140,7 +142,7 @@ function signed(
   }
 }
 
-/** Names the one thing that a key of the right length can be wrong in, as noble does. */
+/** Translates the library's error for an invalid secret key of the right length to noble's. */
 function knowing<T>(call: () => T): T {
   try {
     return call();
@@ -200,7 +202,7 @@ const compressedFrame = (falcon: Falcon) => ({
   },
 });
 
-/** The padded signature, then the message. */
+/** The frame of padded signatures: the signature, then the message. */
 const paddedFrame = (falcon: Falcon) => ({
   seal(msg: Uint8Array, secretKey: Uint8Array, opts?: NobleSignOptions): Bytes {
     const { message, signature } = signed(falcon, 'padded', msg, secretKey, opts);

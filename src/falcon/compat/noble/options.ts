@@ -1,22 +1,22 @@
-/** The options of `falconry/noble`: names and refusals of @noble/post-quantum 0.7. */
+/** The options of `falconry/noble`: names and errors as in @noble/post-quantum 0.7. */
 import { readOptions } from '../../../shared/arguments.ts';
 
 /** noble's `VerOpts`. */
 export interface NobleVerifyOptions {
-  /** Falcon has none: anything but undefined throws. */
+  /** Not supported by Falcon: any value but undefined throws. */
   readonly context?: Uint8Array;
 }
 
-/** noble's `SigOpts`, and its option of Falcon alone. */
+/** noble's `SigOpts`, and the option that only its Falcon has. */
 export interface NobleSignOptions extends NobleVerifyOptions {
   /**
-   * 48 bytes, or `false` for zeros: makes the signature a function of them, key and message.
+   * 48 bytes, or `false` for zeros: makes the signature a function of these bytes, key and message.
    * Default: fresh randomness.
    */
   readonly extraEntropy?: Uint8Array | false;
   /**
-   * Gives the 40 bytes of the salt, then the 48 of the sampler's seed. Only for tests with known
-   * answers: two messages with the same bytes reveal the key.
+   * Returns 40 bytes for the salt, then 48 for the sampler's seed. Only for known-answer tests:
+   * signing two messages with the same bytes reveals the key.
    */
   readonly random?: (length?: number) => Uint8Array;
 }

@@ -1,7 +1,7 @@
 /** Removes files that no task needs, by the lists of the bucket (ListObjectsV2). */
 import type { BlobStore } from '../port/blobStore.ts';
+import { heard } from './idleTimeout.ts';
 import { type Addresses, FOLDERS } from './keys.ts';
-import { heard } from './line.ts';
 import { type Requests, type StoreAnswer, unavailable } from './requests.ts';
 
 /** Deletions under way at once. */

@@ -4,7 +4,7 @@
  */
 import { CodedError } from '../../../shared/errors.ts';
 import type { StoredBlob } from '../port/blobStore.ts';
-import { heard, PassingFault } from './line.ts';
+import { heard, PassingFault } from './idleTimeout.ts';
 import { MAX_TRIES, type Requests, type StoreAnswer, unavailable } from './requests.ts';
 
 /** What is left of a file from some byte on. */

@@ -20,7 +20,7 @@ import { CredentialsSource } from './credentials.ts';
 import { collect, download } from './download.ts';
 import { Addresses } from './keys.ts';
 import { resolveS3Options, type S3Options } from './options.ts';
-import { pack } from './parcel.ts';
+import { pack } from './preparedBody.ts';
 import { arrivalsIn, directResults, directUploads, urlMaker } from './presigned.ts';
 import { discard, Requests, unavailable } from './requests.ts';
 

@@ -1,5 +1,13 @@
 /** The options of a store in a bucket, checked when it is created. */
-import { choice, duration, flag, path, readOptions, text, url } from '../../options/optionRows.ts';
+import {
+  choice,
+  duration,
+  flag,
+  path,
+  readOptions,
+  text,
+  url,
+} from '../../../shared/optionRows.ts';
 import {
   type CredentialsCallback,
   environmentCredentials,

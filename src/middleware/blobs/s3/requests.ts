@@ -8,8 +8,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../../../shared/errors.ts';
 import type { CredentialsSource, SigningCredentials } from './credentials.ts';
-import { heard, PassingFault, Silence } from './line.ts';
-import type { Parcel } from './parcel.ts';
+import { heard, PassingFault, Silence } from './idleTimeout.ts';
+import type { Parcel } from './preparedBody.ts';
 import { sendBody } from './sending.ts';
 import { signRequest, type Unsigned } from './signing.ts';
 

@@ -6,8 +6,8 @@ import { type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Silence } from './line.ts';
-import type { Parcel } from './parcel.ts';
+import type { Silence } from './idleTimeout.ts';
+import type { Parcel } from './preparedBody.ts';
 
 /** @returns the answer, as `fetch` has it */
 export function sendBody(

@@ -15,10 +15,10 @@
  */
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { readAddress, readSchema } from './address.ts';
-import { answers } from './answers.ts';
 import { apiKeys, names, secrets } from './clients.ts';
 import { Database } from './database.ts';
 import { Hints } from './hints.ts';
+import { answers } from './idempotency.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
 import { quotas } from './quotas.ts';

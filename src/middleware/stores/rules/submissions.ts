@@ -12,7 +12,7 @@ import type {
   TaskStore,
   UploadOutcome,
 } from '../port/taskStore.ts';
-import { keepAnswer, stillHeld } from './answers.ts';
+import { keepAnswer, stillHeld } from './idempotency.ts';
 import type { Ledger } from './ledger.ts';
 import type { TaskRow } from './table.ts';
 

@@ -11,8 +11,8 @@
 
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
-import { answers } from './answers.ts';
 import { apiKeys, clientNames, knownSecret, quotas, secrets } from './clients.ts';
+import { answers } from './idempotency.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
 import { submissions } from './submissions.ts';

@@ -2,8 +2,7 @@
  * The limits of each client: its own quota where the store has one, else those of the service. A
  * change of a quota is seen within two seconds.
  */
-import type { Settings } from './options/options.ts';
-import type { QuotaStore } from './stores/port/operatorStore.ts';
+import type { QuotaStore } from '../stores/port/operatorStore.ts';
 
 /** Requests in the long run, and at once after a rest. */
 export interface Rate {
@@ -16,6 +15,14 @@ export interface OwnLimits {
   readonly openTasks: number;
   readonly storedBytes: number;
   readonly rate: Rate;
+}
+
+/** The limits of clients without a quota, as the options have them. */
+interface CommonLimits {
+  readonly openTasks: number;
+  readonly storedBytes: number;
+  readonly requestsPerSecond: number;
+  readonly burst: number;
 }
 
 const KEPT_MS = 2000;
@@ -31,7 +38,7 @@ export class ClientLimits {
   readonly #common: OwnLimits;
   readonly #kept = new Map<number, Kept>();
 
-  constructor(quotas: Pick<QuotaStore, 'quota'> | undefined, limits: Settings['limits']) {
+  constructor(quotas: Pick<QuotaStore, 'quota'> | undefined, limits: CommonLimits) {
     const { openTasks, storedBytes, requestsPerSecond: perSecond, burst } = limits;
     this.#quotas = quotas;
     this.#common = { openTasks, storedBytes, rate: { perSecond, burst } };

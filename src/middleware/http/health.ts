@@ -6,8 +6,8 @@
  * each port has at most one question open, however long it takes. A port that does not answer is
  * given up after `PATIENCE_MS`.
  */
-import { type ErrorCode, isCodedError } from '../shared/errors.ts';
-import { Asked } from './asked.ts';
+import { type ErrorCode, isCodedError } from '../../shared/errors.ts';
+import { CachedProbe } from './cachedProbe.ts';
 
 /** `starting`: not started yet, or it could not be; `draining`: it is being stopped. */
 export type ServiceState = 'starting' | 'running' | 'draining';
@@ -40,7 +40,7 @@ interface Watched {
 
 export class HealthWatch {
   readonly #watched: Watched;
-  readonly #questions: readonly (readonly [name: string, Asked<'ok' | ErrorCode>])[];
+  readonly #questions: readonly (readonly [name: string, CachedProbe<'ok' | ErrorCode>])[];
 
   constructor(watched: Watched) {
     this.#watched = watched;
@@ -48,7 +48,7 @@ export class HealthWatch {
       const keepMs = (answer: 'ok' | ErrorCode | null) =>
         answer === 'ok' ? (watched.ports[name].keepPingMs ?? KEEP_MS) : KEEP_MS;
       const ask = () => ping(watched.ports[name]);
-      return [name, new Asked(ask, { keepMs, patienceMs: PATIENCE_MS })];
+      return [name, new CachedProbe(ask, { keepMs, patienceMs: PATIENCE_MS })];
     });
   }
 

@@ -1,61 +1,37 @@
 /**
- * Everything that runs behind the routes: the ports, which are opened at start; the runner; the
- * housekeeper, which expires tasks and deletes files; and the order in which they are closed.
+ * The service behind the routes: opens the ports, starts the runner and the housekeeper, and closes
+ * everything in reverse order.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '../shared/errors.ts';
 import { directoryBlobs } from './blobs/directory/directory.ts';
 import type { BlobStore } from './blobs/port/blobStore.ts';
-import { ClientLimits } from './clientLimits.ts';
-import { describe } from './describe.ts';
-import type { PortCall } from './events.ts';
-import { HealthWatch, type ServiceState } from './health.ts';
+import { errorText, type PortCall } from './events.ts';
+import { ClientLimits } from './http/clientLimits.ts';
+import { HealthWatch, type ServiceState } from './http/health.ts';
+import { Tracer } from './http/tracing.ts';
 import { UrlSecrets } from './http/urlSecrets.ts';
-import { storedKeyAuthentication } from './identity/apiKeys.ts';
-import { type Authenticate, callerFinder, type FindCaller } from './identity/callers.ts';
-import { KeyUses } from './identity/keyUses.ts';
+import { KeyUses, storedKeyAuthentication } from './identity/apiKeys.ts';
+import { type Authenticate, callerFinder } from './identity/callers.ts';
 import { type Settings, STORE_FILE } from './options/options.ts';
-import { timedPort } from './portCalls.ts';
+import type { Backend, Ports } from './routes/route.ts';
 import { checkKey, KeyFileSigner, keyPlace } from './signing/keyFile.ts';
 import { VerifiedSigner } from './signing/signer.ts';
 import type { ServiceStore } from './stores/port/serviceStore.ts';
 import type { ApiKeyStore, TaskNews, TaskStore } from './stores/port/taskStore.ts';
 import { sqliteStore } from './stores/sqlite/sqlite.ts';
+import { timedPort } from './stores/timedPort.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
 import { BatchReader } from './tasks/batchReader.ts';
+import { startHousekeeper } from './tasks/housekeeper.ts';
 import { createRunner, type Runner } from './tasks/runner.ts';
 import { workLog } from './tasks/workLog.ts';
-import { Tracer } from './tracing.ts';
-
-/** What routes may use while the service runs. */
-export interface Ports {
-  readonly store: TaskStore;
-  readonly blobs: BlobStore;
-  readonly apiKeys: ApiKeyStore | null;
-  readonly signer: VerifiedSigner | null;
-  /** Verifies aggregates, and does the work of the runner. */
-  readonly aggregator: Aggregator;
-  /** Reads bodies with many items. */
-  readonly reader: BatchReader;
-  /** Signs and checks the urls which the service serves itself. */
-  readonly urls: UrlSecrets;
-  readonly limits: ClientLimits;
-  /** Key for the checksums of cursors. */
-  readonly cursorSecret: Uint8Array;
-  readonly authenticate: FindCaller;
-}
 
 /** Until a rotated secret is seen. */
 const LOOK_EVERY_MS = 2000;
 
-const SWEEP_EVERY_MS = 30_000;
-const CLEAN_EVERY_MS = 3_600_000;
-/** A file that no task names yet may become the file of a task within this time. */
-const ORPHAN_AGE_MS = 24 * 3_600_000;
-const ANSWER_LIFE_MS = 24 * 3_600_000;
-
-export class Runtime {
+export class Runtime implements Backend {
   readonly settings: Settings;
   /** Null without the option `tracing`. */
   readonly tracer: Tracer | null;
@@ -176,7 +152,10 @@ export class Runtime {
     this.#undo.push(store.watch(tell));
     await started;
     if (settings.workers) this.#startRunner(store, aggregator);
-    if (settings.housekeeping) this.#startHousekeeper(store, blobs);
+    if (settings.housekeeping) {
+      const isStopping = () => this.stopping;
+      this.#undo.push(startHousekeeper({ ...settings, store: store, blobs, isStopping }));
+    }
     const reader = new BatchReader({ maxBodyBytes: settings.maxBodyBytes });
     this.#undo.push(() => reader.close());
     const known = { reader, urls, limits, cursorSecret, authenticate };
@@ -232,7 +211,7 @@ export class Runtime {
   #lookAgain(secret: { look(): Promise<void> }, trouble: string): void {
     const look = () =>
       secret.look().catch((error) => {
-        this.settings.logger.warn(trouble, { error: describe(error) });
+        this.settings.logger.warn(trouble, { error: errorText(error) });
       });
     const timer = setInterval(look, LOOK_EVERY_MS);
     timer.unref();
@@ -275,54 +254,13 @@ export class Runtime {
     runner.start();
   }
 
-  #startHousekeeper(store: TaskStore, blobs: BlobStore): void {
-    const { retentionMs, logger, onEvent } = this.settings;
-    let running: Promise<void> | null = null;
-    let cleanedAtMs = 0;
-    const round = async () => {
-      for (let more = true; more && !this.#stopping; ) {
-        const swept = await store.sweep({
-          answerMs: ANSWER_LIFE_MS,
-          ...(retentionMs !== null && { retentionMs }),
-        });
-        for (const key of swept.blobs) await blobs.delete(key);
-        for (const id of swept.expired) await blobs.uploads?.discard(id);
-        onEvent({ type: 'swept', expired: swept.expired.length, removed: swept.removed });
-        more = swept.more;
-      }
-      if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
-        cleanedAtMs = performance.now();
-        const referenced = (keys: readonly string[]) => store.referenced(keys);
-        // What clients upload past the service is named by its task only from the notification on.
-        const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * this.settings.uploadUrlTtlMs);
-        await blobs.clean({ olderThanMs, referenced });
-      }
-    };
-    const tick = () => {
-      running ??= round()
-        .catch((error) => logger.error('housekeeping failed', { error: describe(error) }))
-        .finally(() => {
-          running = null;
-        });
-    };
-    // Looks more often if urls live only for a short time.
-    const everyMs = Math.min(SWEEP_EVERY_MS, Math.max(500, this.settings.uploadUrlTtlMs / 2));
-    const timer = setInterval(tick, everyMs);
-    timer.unref();
-    tick();
-    this.#undo.push(async () => {
-      clearInterval(timer);
-      await running;
-    });
-  }
-
   async #close(graceMs: number): Promise<void> {
     this.#ports = null;
     for (let undo = this.#undo.pop(); undo; undo = this.#undo.pop()) {
       try {
         await undo(graceMs);
       } catch (error) {
-        this.settings.logger.error('closing failed', { error: describe(error) });
+        this.settings.logger.error('closing failed', { error: errorText(error) });
       }
     }
   }

@@ -3,9 +3,9 @@
  * task takes the place of the one that is running, since a client whose connection broke tries
  * again long before the server notices (docs/decisions/0025).
  */
-import { CodedError } from '../shared/errors.ts';
-import { deferred } from '../shared/threads/deferred.ts';
-import { ProblemError } from './http/problems.ts';
+import { CodedError } from '../../shared/errors.ts';
+import { deferred } from '../../shared/threads/deferred.ts';
+import { ProblemError } from '../http/problems.ts';
 
 /** The right to receive the file of a task, until `end`. */
 export interface Turn {

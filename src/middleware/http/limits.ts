@@ -1,7 +1,8 @@
 /** Limits on the requests of a client, and on the refused requests of an address. */
+
+import { sha256 } from '../../shared/hash.ts';
 import type { Rate } from './clientLimits.ts';
-import { sha256 } from './hash.ts';
-import { ProblemError } from './http/problems.ts';
+import { ProblemError } from './problems.ts';
 
 interface Bucket {
   tokens: number;

@@ -4,11 +4,11 @@
  * key in the transaction that makes it.
  */
 import type { Context } from 'hono';
-import { CodedError } from '../shared/errors.ts';
-import { sha256 } from './hash.ts';
-import { ProblemError } from './http/problems.ts';
-import type { Task } from './stores/port/task.ts';
-import type { AnswerHold, PutOptions, TaskStore } from './stores/port/taskStore.ts';
+import { CodedError } from '../../shared/errors.ts';
+import { sha256 } from '../../shared/hash.ts';
+import type { Task } from '../stores/port/task.ts';
+import type { AnswerHold, PutOptions, TaskStore } from '../stores/port/taskStore.ts';
+import { ProblemError } from './problems.ts';
 
 /** Of a process that died nothing is heard: after this time its key can be used again. */
 const HOLD_MS = 15_000;

@@ -1,6 +1,6 @@
 /** How long the calls of a port take: the port, with every method timed. */
 
-import type { PortCall } from './events.ts';
+import type { PortCall } from '../events.ts';
 
 /** @returns the port, which calls back after each method that returns a promise */
 export function timedPort<Port extends object>(

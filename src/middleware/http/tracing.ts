@@ -6,10 +6,10 @@
  *
  * Spans carry route patterns, ids and figures: no addresses of requests, no queries, no keys.
  */
-import type { ErrorCode } from '../shared/errors.ts';
-import type { RunnerEvent } from './events.ts';
-import { formatTraceparent, parseTraceparent, type TraceParent } from './http/traceContext.ts';
-import type { Task } from './stores/port/task.ts';
+import type { ErrorCode } from '../../shared/errors.ts';
+import type { RunnerEvent } from '../events.ts';
+import type { Task } from '../stores/port/task.ts';
+import { formatTraceparent, parseTraceparent, type TraceParent } from './traceContext.ts';
 
 /** The part of a span of OpenTelemetry that is used. */
 interface Span {

@@ -27,7 +27,3 @@ export function hmacSha256(secret: Uint8Array, ...parts: readonly Part[]): Buffe
   for (const part of parts) hash.update(bytesOf(part));
   return Buffer.from(hash.digest().buffer as ArrayBuffer);
 }
-
-/** A SHA-256 of pieces that come one by one; its `digest` is 32 bytes. */
-export const startSha256 = (): Pick<ReturnType<typeof noble.create>, 'update' | 'digest'> =>
-  noble.create();

@@ -1,8 +1,8 @@
 /** Tasks as they go over the wire: the progress record and the list item. */
-import { type CodedError, ERROR_CODES, type ErrorCode } from '../shared/errors.ts';
-import { isFinal, STATE_TEXTS } from '../wire/taskStates.ts';
-import { MAX_LISTED_FAULTS, problemType } from './http/problems.ts';
-import type { ListedTask, Task, TaskError, TaskProgress } from './stores/port/task.ts';
+import { type CodedError, ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
+import { isFinal, STATE_TEXTS } from '../../wire/taskStates.ts';
+import { MAX_LISTED_FAULTS, problemType } from '../http/problems.ts';
+import type { ListedTask, Task, TaskError, TaskProgress } from '../stores/port/task.ts';
 
 /** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
 function toSeconds(timestamp: string): string {

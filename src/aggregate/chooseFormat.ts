@@ -8,7 +8,12 @@ import type { VerifiedBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
 import type { AggregateFormat } from './container.ts';
 import { MAX_SECTION_ITEMS } from './proof/index.ts';
-import { encodeProof, estimateProofBytes, isTooLongForProof, type ProofHooks } from './proof.ts';
+import {
+  encodeProof,
+  estimateProofBytes,
+  isTooLongForProof,
+  type ProofHooks,
+} from './proofFormat.ts';
 import type { Statement } from './statement.ts';
 
 /** A format, or `auto` for the smaller one. */

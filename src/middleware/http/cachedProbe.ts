@@ -1,5 +1,5 @@
 /** Questions whose answers are kept for a while. */
-export interface AskedOptions<T> {
+export interface CachedProbeOptions<T> {
   /** How long an answer is kept; null stands for none. */
   readonly keepMs: number | ((answer: T | null) => number);
   /** The longest that anybody waits. */
@@ -10,14 +10,14 @@ export interface AskedOptions<T> {
  * A question that costs something, for askers who may come at any rate: one is open at a time, the
  * answer is kept for a while, and nobody waits for long.
  */
-export class Asked<T> {
+export class CachedProbe<T> {
   readonly #ask: () => Promise<T>;
   readonly #keepMs: (answer: T | null) => number;
   readonly #patienceMs: number;
   #open: Promise<T | null> | null = null;
   #kept: { readonly answer: T | null; readonly atMs: number } | null = null;
 
-  constructor(ask: () => Promise<T>, { keepMs, patienceMs }: AskedOptions<T>) {
+  constructor(ask: () => Promise<T>, { keepMs, patienceMs }: CachedProbeOptions<T>) {
     this.#ask = ask;
     this.#keepMs = typeof keepMs === 'number' ? () => keepMs : keepMs;
     this.#patienceMs = patienceMs;

@@ -5,11 +5,11 @@
 import type { InvalidItem } from '../shared/errors.ts';
 import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
-import { encodeAggregate, requireFormat } from './format.ts';
-import { type Claim, isAbout, itemsOfBundle, openClaim } from './judge.ts';
+import { encodeAggregate, requireFormat } from './chooseFormat.ts';
+import { type Claim, isAbout, itemsOfBundle, openClaim } from './openAggregate.ts';
 import type { AcceptOptions, PoolAggregateOptions, ProfileOption, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
-import { isTooLongForProof, type ProofStats, verifyProofIn } from './proof.ts';
+import { isTooLongForProof, type ProofStats, verifyProofIn } from './proofFormat.ts';
 import type { Statement } from './statement.ts';
 import type { AggregateThreads } from './threads/threads.ts';
 import { packWork, type Work } from './threads/work.ts';

@@ -14,7 +14,7 @@ import { concat } from '../shared/bytes.ts';
 import { CodedError, isCodedError } from '../shared/errors.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, setOfKind } from './container.ts';
-import type { Claim } from './judge.ts';
+import type { Claim } from './openAggregate.ts';
 import {
   type FoldJob,
   type FoldResult,

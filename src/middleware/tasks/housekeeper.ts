@@ -1,0 +1,63 @@
+/** Ends tasks whose time is over, and deletes files that no task needs. */
+import type { BlobStore } from '../blobs/port/blobStore.ts';
+import { errorText, type Logger, type ServiceEvent } from '../events.ts';
+import type { TaskStore } from '../stores/port/taskStore.ts';
+
+const SWEEP_EVERY_MS = 30_000;
+const CLEAN_EVERY_MS = 3_600_000;
+/** A file that no task names yet may become the file of a task within this time. */
+const ORPHAN_AGE_MS = 24 * 3_600_000;
+const ANSWER_LIFE_MS = 24 * 3_600_000;
+
+export interface HousekeeperOptions {
+  readonly store: TaskStore;
+  readonly blobs: BlobStore;
+  /** Null: finished tasks are kept. */
+  readonly retentionMs: number | null;
+  readonly uploadUrlTtlMs: number;
+  readonly logger: Logger;
+  readonly onEvent: (event: ServiceEvent) => void;
+  readonly isStopping: () => boolean;
+}
+
+/** @returns a function that ends it, after its current round */
+export function startHousekeeper(options: HousekeeperOptions): () => Promise<void> {
+  const { store, blobs, retentionMs, uploadUrlTtlMs, logger, onEvent, isStopping } = options;
+  let running: Promise<void> | null = null;
+  let cleanedAtMs = 0;
+  const round = async () => {
+    for (let more = true; more && !isStopping(); ) {
+      const swept = await store.sweep({
+        answerMs: ANSWER_LIFE_MS,
+        ...(retentionMs !== null && { retentionMs }),
+      });
+      for (const key of swept.blobs) await blobs.delete(key);
+      for (const id of swept.expired) await blobs.uploads?.discard(id);
+      onEvent({ type: 'swept', expired: swept.expired.length, removed: swept.removed });
+      more = swept.more;
+    }
+    if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
+      cleanedAtMs = performance.now();
+      const referenced = (keys: readonly string[]) => store.referenced(keys);
+      // A task names what its client uploads to a bucket only after the notification.
+      const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * uploadUrlTtlMs);
+      await blobs.clean({ olderThanMs, referenced });
+    }
+  };
+  const tick = () => {
+    running ??= round()
+      .catch((error) => logger.error('housekeeping failed', { error: errorText(error) }))
+      .finally(() => {
+        running = null;
+      });
+  };
+  // Looks more often if urls live only for a short time.
+  const everyMs = Math.min(SWEEP_EVERY_MS, Math.max(500, uploadUrlTtlMs / 2));
+  const timer = setInterval(tick, everyMs);
+  timer.unref();
+  tick();
+  return async () => {
+    clearInterval(timer);
+    await running;
+  };
+}
