@@ -50,7 +50,7 @@ export function fgAt(depth: i32): usize {
   return FG + (<usize>load<u16>(FG_AT + (<usize>depth << 1)) << 2);
 }
 
-/** Both polynomials of a pair of degree 2^logm to NTT form mod prime u. */
+/** Transforms both polynomials of a pair of degree 2^logm to NTT form mod prime u. */
 export function nttPair(a: usize, logm: i32, u: i32): void {
   rnsNtt(a, logm, u);
   rnsNtt(a + (<usize>4 << logm), logm, u);
@@ -73,7 +73,7 @@ export function smallToRns(out: usize, a: usize, n: i32, u: i32): void {
 }
 
 /**
- * f, g of every depth, in plain form.
+ * Computes f, g of every depth, in plain form.
  *
  * Spec:   Falcon round 3, section 3.8.2 (field norms): f'(X^2) = f(X) f(-X)
  * Shape:  f, g: i8[n] -> FG
@@ -148,7 +148,7 @@ function towerStep(logn: i32, depth: i32): void {
 }
 
 /**
- * (F, G) of depth d, not yet reduced, from those of depth d + 1.
+ * Computes (F, G) of depth d, not yet reduced, from those of depth d + 1.
  *
  * Spec:   Falcon round 3, Algorithm 6, lines 8-9
  * Shape:  CURRENT: pair of degree m/2, small(d + 1) words -> WIDE: pair of degree m, large(d) words
@@ -192,7 +192,7 @@ function liftResidue(out: usize, logn: i32, depth: i32, u: i32): void {
     const I = v128.load32_splat(P0I + at);
     const S = i32x4.splat(scale);
     for (let i: usize = 0; i < half; i += 16) {
-      // two values of F' (G') serve four of g (f), neighbours exchanged
+      // two values of F' (G') correspond to four of g (f), with neighbours swapped
       const F = mulMont4(v128.load64_zero(FG2 + (i >> 1)), S, P, I);
       const G = mulMont4(v128.load64_zero(FG2 + (half >> 1) + (i >> 1)), S, P, I);
       const f = v128.load(fg + i);

@@ -78,7 +78,7 @@ function reversed(a: v128): v128 {
   return i8x16.shuffle(a, a, 12, 13, 14, 15, 8, 9, 10, 11, 4, 5, 6, 7, 0, 1, 2, 3);
 }
 
-/** Signed i32[n] (one word each, centred) to doubles. */
+/** Converts signed i32[n] (one word each, centred) to doubles. */
 function wordsToDouble(out: usize, a: usize, n: i32): void {
   for (const end = a + (<usize>n << 2); a < end; a += 8) {
     v128.store(out, f64x2.convert_low_i32x4_s(v128.load64_zero(a)));
@@ -136,7 +136,7 @@ function subtractAndCheck(FG: usize, fg: usize, k: usize, logn: i32): bool {
   return !v128.any_true(bad);
 }
 
-/** Residues mod prime 0, times n, to i8[n]; false if one exceeds 127. */
+/** Converts residues mod prime 0, times n, to i8[n]; false if one exceeds 127. */
 function toSmall(out: usize, a: usize, logn: i32): bool {
   const P = v128.load32_splat(PRIME);
   const I = v128.load32_splat(P0I);

@@ -120,7 +120,7 @@ function residueOfOne(
 }
 
 /**
- * From residues to words by the Chinese remainder theorem, in place.
+ * Converts residues to words by the Chinese remainder theorem, in place.
  *
  * Shape:  a: count integers, residues mod the first len primes -> len words
  * Bounds: signed: the representative in (-M/2, M/2), else in [0, M), M the product of the primes

@@ -27,7 +27,8 @@ export function bezoutScratch(len: i32): usize {
 }
 
 /**
- * One integer of the array (31-bit words, `stride` bytes apart) to 30-bit words `outStride` apart.
+ * Converts one integer of the array (31-bit words, `stride` bytes apart) to 30-bit words,
+ * `outStride` apart.
  */
 function to30(out: usize, outStride: usize, rows: i32, a: usize, stride: usize, len: i32): void {
   let acc: u64 = 0;

@@ -31,6 +31,8 @@ function storeExtended(to: usize, x: v128, logm: i32, half: usize): void {
 }
 
 /**
+ * Extends f and g for `subProduct`.
+ *
  * Shape:  fg: pair of degree m = 2^logm <= 16, len words -> out: i32[4m] per word
  * Bounds: -> |out| <= 2^30
  * Memory: out

@@ -71,7 +71,7 @@ function joinLimbs(l0: v128, l1: v128, l2: v128): v128 {
 }
 
 /**
- * Residues of 64 coefficients to the coefficients mod q.
+ * Converts residues of 64 coefficients to the coefficients mod q.
  *
  * Shape:  residues: i16[6][64] -> out: i64[64]
  * Bounds: |residue| <= 13277, |integer| < P/2 (1 - 2^-12.4) -> centred

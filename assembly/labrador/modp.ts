@@ -91,7 +91,7 @@ function strideParts(parts: usize, a: usize, bytes: usize): void {
   }
 }
 
-/** Eight rows from the last to the first become eight columns, negated, 128 bytes apart. */
+/** Transposes eight rows, last to first, into eight negated columns, 128 bytes apart. */
 // @ts-ignore: decorator
 @inline
 function transposeNegated(to: usize, from: usize, row: usize): void {

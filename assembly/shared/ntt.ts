@@ -93,7 +93,7 @@ export function intt(a: usize, logn: i32): void {
 }
 
 /**
- * Companions for `pointwisePrepared`.
+ * Computes the companions for `pointwisePrepared`.
  *
  * Shape:  aNtt: i16[n], any representatives -> prepared: i16[2n]
  * Bounds: the w stored have |w| <= 12288
@@ -185,7 +185,7 @@ function square(a: v128, times: i32, q: v128): v128 {
 }
 
 /**
- * The representatives in [-6144, 6144].
+ * Reduces to the representatives in [-6144, 6144].
  *
  * Shape:  a: i16[n], any representatives
  * Memory: a
@@ -199,7 +199,7 @@ export function centrePoly(a: usize, logn: i32): void {
 }
 
 /**
- * The representatives in [0, q).
+ * Reduces to the representatives in [0, q).
  *
  * Shape:  a: i16[n], any representatives
  * Memory: a

@@ -2,8 +2,8 @@
  * Integers mod q = 12289 in eight 16-bit lanes.
  *
  * A lane holds any signed representative, including -2^15; functions state the bounds that they
- * require and guarantee. A product by w takes the quotient from w's companion w' = round(w * 2^15 /
- * q):
+ * require and guarantee. A product by w gets its quotient from w's companion
+ * w' = round(w * 2^15 / q):
  *
  *   mulmod(a, w) = a*w - q * mulr(a, w')      mulr(a, b) = (a*b + 2^14) >> 15
  *

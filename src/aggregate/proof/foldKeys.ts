@@ -128,7 +128,7 @@ function joinParts(lab: Labrador, low: Vecs, high: Vecs): void {
   });
 }
 
-/** Clears what the last block of a row has beyond its columns. */
+/** Clears the part of a row's last block beyond its columns. */
 function clearBeyond(lab: Labrador, { at, columns, blocks }: Vecs): void {
   lab.scope(() => {
     const zero = zeroForms(lab, 1).at;

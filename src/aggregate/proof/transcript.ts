@@ -119,7 +119,7 @@ export class Transcript {
   }
 }
 
-/** The data of `start`: the table, the row of it that is used, and the number of items. */
+/** The data of `start`: the hash of the table, the row used, and the number of items. */
 export function dataOfStart(
   { set, bucket }: Parameters,
   count: number,

@@ -58,7 +58,7 @@ const SCRATCH_BYTES = 1 << 20;
 /** Bytes of keys kept between levels; keys of a level that need more are not kept. */
 const STORE_BYTES = 18 << 20;
 
-/** A step in parts; yields how much is done, from 0 to 1. */
+/** A step in parts; yields its progress, from 0 to 1. */
 export type Step<T> = Generator<number, T>;
 
 /** Rows and columns of an inner key. */

@@ -1,4 +1,4 @@
-/** Writes fields in the Gaussian code (docs/protocol.md, 11.2). */
+/** Encodes fields in the Gaussian code (docs/protocol.md, 11.2). */
 import { concat } from '../../../shared/bytes.ts';
 import { CodeWriter } from '../../gaussianCoder.ts';
 import { BitWriter } from '../bits.ts';

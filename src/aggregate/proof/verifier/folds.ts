@@ -64,7 +64,7 @@ export interface Folded {
   readonly rows: readonly Blocks[];
 }
 
-/** Parts of about equal cost, and how to join their results. */
+/** Parts of about equal cost, and the function that joins their results. */
 export interface FoldPlan {
   readonly jobs: readonly FoldJob[];
   /** @returns undefined if any result is undefined */

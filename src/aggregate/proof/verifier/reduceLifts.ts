@@ -21,7 +21,7 @@ const RUN = 128;
 
 /**
  * The sum of weight_j value_j, of integers that are at most 2^44 in magnitude: their halves are at
- * most 2^22, and so 256 products of halves at most 2^52.
+ * most 2^22, so 256 products of halves are at most 2^52.
  */
 export function weighted(weights: Float64Array, values: Float64Array): bigint {
   let sum = 0n;

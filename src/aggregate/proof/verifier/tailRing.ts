@@ -45,8 +45,8 @@ export function multiply(a: Poly, b: Poly): Poly {
 }
 
 /**
- * The sum of c_i x_i, for at most 64 challenges or twice such: their coefficients are below 2^9,
- * and so the sums of their products with halves below 2^43.
+ * The sum of c_i x_i, for at most 64 challenges or doubled challenges: their coefficients are below
+ * 2^9, so the sums of their products with halves are below 2^43.
  */
 export function combination(c: readonly Float64Array[], x: readonly Poly[]): Poly {
   const low = new Float64Array(DEGREE);
