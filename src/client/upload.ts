@@ -5,7 +5,7 @@
  * - XMLHttpRequest, on pages and in their workers, unless the caller supplied `fetch`: the browser
  *   counts the bytes
  * - a stream whose chunks are counted as the host reads them (Node, Deno, Bun): ahead of the
- *   network by at most the host's buffers. Its length is sent, since some stores require it
+ *   network by at most the host's buffers. Its length is sent, since some stores need it
  * - whole: no progress until the answer
  *
  * In every case, `done` equals `total` only once the server has answered.
@@ -44,7 +44,7 @@ export async function upload(
   };
   const way = onProgress ? wayOf(uploadBy, http) : 'whole';
   const answer = await send(way).catch((error) => {
-    // Deno omits the length of a stream, which some stores require.
+    // Deno omits the length of a stream, which some stores need.
     if (way !== 'stream' || !LENGTH_WANTED.includes(error.status)) throw error;
     return send('whole');
   });
