@@ -25,7 +25,7 @@ if (isOlder(version, wanted)) {
   } else {
     console.error('falconry: ' + text + '\nTry: https://nodejs.org');
   }
-  // That of a wrong configuration: see exitCodes.ts.
+  // The exit code of a wrong configuration (EXIT in lib/command.ts).
   process.exitCode = 2;
 } else {
   require('./main.js').start();

@@ -16,7 +16,7 @@ import { keyContents, parseField } from './keyFile.ts';
 export const command: Command = defineCommand({
   name: 'inspect',
   summary: 'say what is in a file: key, signature, task file, aggregate, result',
-  usage: ['<file>'],
+  usage: ['[<file>]'],
   about: [
     'Identifies a key, a signature, a task file, a list of statements, an aggregate or a result ' +
       'file, and prints its parameter set, form and sizes. Nothing is verified, and no secret is ' +
