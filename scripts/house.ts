@@ -14,12 +14,12 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * The upper limits, in the units of the table. The aims for the first three are 47,000 lines, 390
- * files and 75,000 lines of tests: until then, their limits follow the tree downwards.
+ * The upper limits, in the units of the table. The aims are 47,000 lines in src and 75,000 in test:
+ * until then, these two limits follow the tree downwards.
  */
 export const LIMITS = {
-  'lines in src': 49_400,
-  'files in src': 410,
+  'lines in src': 49_300,
+  'files in src': 390,
   'lines in test': 78_600,
   'words in docs': 60_000,
   'words in docs/operating.md': 4000,

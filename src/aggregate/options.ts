@@ -4,7 +4,7 @@ import type { Profile } from '../falcon/index.ts';
 import { checkProfile } from '../falcon/params.ts';
 import { checkHook, readList, readOptions } from '../shared/arguments.ts';
 import { hostParallelism } from '../shared/threads/host.ts';
-import { checkThreads } from '../shared/threads/options.ts';
+import { checkThreads } from '../shared/threads/pool.ts';
 import type { AggregateFormatOption, FormatChoice } from './chooseFormat.ts';
 import { FORMATS } from './container.ts';
 

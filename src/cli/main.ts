@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Command, EXIT, EXIT_MEANINGS, type ExitName, type Io } from './lib/command.ts';
 import { widthOf } from './lib/define.ts';
 import { exitRows, helpText, table, wrap } from './lib/help.ts';
-import { hint } from './lib/suggest.ts';
+import { hint } from './lib/text.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
 

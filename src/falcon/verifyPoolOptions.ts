@@ -1,7 +1,7 @@
 /** The options of verify pools, and their validation. */
 import { checkHook, readOptions } from '../shared/arguments.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../shared/threads/host.ts';
-import { checkThreads, checkWorkerUrl } from '../shared/threads/options.ts';
+import { checkThreads, checkWorkerUrl } from '../shared/threads/pool.ts';
 import { type FalconParams, paramsOf, readFormat } from './params.ts';
 import type { ParameterSet, VerifyOptions } from './types.ts';
 

@@ -95,3 +95,43 @@ export class Semaphore {
     });
   }
 }
+
+/** A promise with its resolving functions, for engines without `Promise.withResolvers`. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+  reject(error: unknown): void;
+}
+
+/** @returns a promise whose rejection may stay unhandled */
+export function deferred<T>(): Deferred<T> {
+  let resolve!: (value: T) => void;
+  let reject!: (error: unknown) => void;
+  const promise = new Promise<T>((fulfil, refuse) => {
+    resolve = fulfil;
+    reject = refuse;
+  });
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}
+
+/**
+ * Lets other work of the thread run. Uses a timer, which would wait for one to four milliseconds,
+ * only on hosts without message channels.
+ */
+export function yieldToHost(): Promise<void> {
+  if (typeof MessageChannel !== 'function') {
+    return new Promise((resolve) => {
+      setTimeout(resolve, 0);
+    });
+  }
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port2.onmessage = () => {
+      port1.close();
+      port2.close();
+      resolve();
+    };
+    port1.postMessage(0);
+  });
+}

@@ -7,9 +7,9 @@
  */
 import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggregate/index.ts';
 import { equal } from '../shared/bytes.ts';
-import { CodedError } from '../shared/errors.ts';
+import { CodedError, isCodedError } from '../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
-import { parseJsonFile } from './jsonFile.ts';
+import { parseJsonFile } from './taskFile.ts';
 import type { Statement, TaskItem } from './triple.ts';
 
 const RESULT_FILE_VERSION = 1;
@@ -201,4 +201,27 @@ function readSizes(value: unknown): ResultSizes {
 
 function fail(what: string): never {
   throw new CodedError('BAD_RESULT_FILE', { message: `The result file ${what}` });
+}
+
+/**
+ * Values of the `cause` that `inspectAggregate` sets for aggregates of other versions, as opposed
+ * to damaged ones or other bytes.
+ */
+const FOREIGN: readonly unknown[] = ['format', 'version', 'table', 'profile', 'saltCoding'];
+
+/**
+ * Describes the refusal, for callers that accept only the profile `round3`.
+ *
+ * @param aggregate bytes that did not verify
+ * @returns undefined if the aggregate is supported and invalid, or if it is no aggregate at all
+ */
+export function refusalOf(aggregate: Uint8Array): string | undefined {
+  try {
+    const { profile } = inspectAggregate(aggregate);
+    if (profile === 'round3') return undefined;
+    return `The aggregate is of the profile ${profile}, and only round3 is accepted here`;
+  } catch (error) {
+    if (!isCodedError(error)) throw error;
+    return FOREIGN.includes(error.cause) ? error.message : undefined;
+  }
 }

@@ -7,7 +7,6 @@
  */
 import { CodedError } from '../shared/errors.ts';
 import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
-import { parseJsonFile } from './jsonFile.ts';
 import type { Statement, TaskItem } from './triple.ts';
 
 export interface TaskFileLimits {
@@ -186,4 +185,26 @@ function itemsOrThrow<T>(checked: Checked<T>): T[] {
 function parse(file: Uint8Array | string, { maxFileBytes }: TaskFileLimits): unknown {
   const maxBytes = maxFileBytes ?? DEFAULT_TASK_FILE_LIMITS.maxFileBytes;
   return parseJsonFile(file, 'task file', maxBytes);
+}
+
+/**
+ * Parses a JSON file.
+ *
+ * @param file UTF-8 bytes, or text
+ * @param name name of the file in errors
+ * @throws CodedError `BODY_TOO_LARGE` or `MALFORMED_JSON`
+ */
+export function parseJsonFile(file: Uint8Array | string, name: string, maxBytes: number): unknown {
+  if (file.length > maxBytes) {
+    throw new CodedError('BODY_TOO_LARGE', {
+      message: `The ${name} is larger than ${maxBytes} bytes`,
+    });
+  }
+  try {
+    return JSON.parse(
+      typeof file === 'string' ? file : new TextDecoder('utf-8', { fatal: true }).decode(file),
+    );
+  } catch (cause) {
+    throw new CodedError('MALFORMED_JSON', { message: `The ${name} is not valid JSON`, cause });
+  }
 }

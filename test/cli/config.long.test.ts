@@ -11,7 +11,7 @@ import {
   type SettingName,
 } from '../../src/cli/lib/settings.ts';
 import { readSetting, showBytes, showMs } from '../../src/cli/lib/settingText.ts';
-import { editDistance, nearest } from '../../src/cli/lib/suggest.ts';
+import { editDistance, nearest } from '../../src/cli/lib/text.ts';
 import { resolveService, serviceOptions } from '../../src/cli/operate/serveConfig.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../src/middleware/options/optionTable.ts';

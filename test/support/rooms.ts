@@ -80,7 +80,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/aggregate\/(wasm|labrador(\.relaxed)?\.wasm\.gen)\.ts$/,
       /^src\/aggregate\/(gaussianCoder|salts|statement)\.ts$/,
       /^src\/aggregate\/parameters\//,
-      /^src\/shared\/threads\/yieldToHost\.ts$/,
+      /^src\/shared\/wait\.ts$/,
     ],
   },
   {

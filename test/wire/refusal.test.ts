@@ -1,7 +1,7 @@
 /** Aggregates that are not judged are told apart from those that are not valid. */
 import { describe, expect, it } from 'vitest';
 import { aggregateSync } from '../../src/aggregate/index.ts';
-import { refusalOf } from '../../src/wire/refusal.ts';
+import { refusalOf } from '../../src/wire/resultFile.ts';
 import { makeItem } from '../aggregate/batches.ts';
 
 const bytes = aggregateSync([makeItem(512, 'compressed', 1)]);

@@ -4,8 +4,7 @@
  */
 import { CodedError } from '../../shared/errors.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../../shared/threads/host.ts';
-import { checkWorkerUrl } from '../../shared/threads/options.ts';
-import { ThreadPool } from '../../shared/threads/pool.ts';
+import { checkWorkerUrl, ThreadPool } from '../../shared/threads/pool.ts';
 import type { Helper, StepInput, StepName, StepOutput } from '../proof/index.ts';
 import { type Statement, setOfPublicKey } from '../statement.ts';
 import { AGGREGATE_WORKER, packWork } from './work.ts';

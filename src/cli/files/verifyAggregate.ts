@@ -5,8 +5,7 @@ import {
   type VerifyAggregateOptions,
   verifyAggregateAsync,
 } from '../../aggregate/index.ts';
-import { refusalOf } from '../../wire/refusal.ts';
-import { parseResultFile, verifyResultFileWith } from '../../wire/resultFile.ts';
+import { parseResultFile, refusalOf, verifyResultFileWith } from '../../wire/resultFile.ts';
 import { parseStatementFile } from '../../wire/taskFile.ts';
 import { formatTaskFile, type Statement } from '../../wire/triple.ts';
 import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';

@@ -10,7 +10,7 @@ import { fallbackOf, type OptionRow } from '../../shared/optionRows.ts';
 import { UsageError } from './command.ts';
 import { ALL_SETTINGS, envOf, optionOf, type SettingName, type SettingValue } from './settings.ts';
 import { readSetting } from './settingText.ts';
-import { hint } from './suggest.ts';
+import { hint } from './text.ts';
 
 /** The origin of a value. */
 export interface Origin {

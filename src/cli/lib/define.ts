@@ -19,7 +19,7 @@ import type { Config } from './config.ts';
 import { COMMON, helpText } from './help.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { optionsOfSettings, type SettingName } from './settings.ts';
-import { hint } from './suggest.ts';
+import { hint } from './text.ts';
 
 /** What a command is called with, once its arguments have been read. */
 export interface Invocation<N extends SettingName = SettingName> {

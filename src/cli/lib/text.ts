@@ -6,3 +6,41 @@ export const plural = (count: number, noun: string, many = `${noun}s`): string =
 
 /** Text of others, made safe for a terminal: one line, no control characters. */
 export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
+
+/** @returns the nearest name within a third of its length (one letter at least), or undefined */
+export function nearest(given: string, known: Iterable<string>): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Infinity;
+  for (const name of known) {
+    const limit = Math.max(1, Math.floor(Math.max(name.length, given.length) / 3));
+    const distance = editDistance(given.toLowerCase(), name.toLowerCase());
+    const close = distance <= limit || (given.length >= 3 && name.startsWith(given));
+    if (close && distance < bestDistance) [best, bestDistance] = [name, distance];
+  }
+  return best;
+}
+
+/** `; did you mean --port?`, or nothing. */
+export function hint(given: string, known: Iterable<string>, show = (name: string) => name) {
+  const name = nearest(given, known);
+  return name === undefined ? '' : `; did you mean ${show(name)}?`;
+}
+
+/** The number of insertions, deletions, replacements and swaps of neighbours between two texts. */
+export function editDistance(a: string, b: string): number {
+  let before: number[] = [];
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const same = a[i - 1] === b[j - 1] ? 0 : 1;
+      let cost = Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + same);
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        cost = Math.min(cost, before[j - 2]! + 1);
+      }
+      row.push(cost);
+    }
+    [before, previous] = [previous, row];
+  }
+  return previous[b.length]!;
+}

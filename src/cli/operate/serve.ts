@@ -16,7 +16,7 @@ import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { asIoFailure, SHOW } from '../lib/io.ts';
 import { SERVE_SETTINGS, type ServeSetting } from '../lib/settings.ts';
-import { loadFramework } from './framework.ts';
+import { loadFramework } from './drivers.ts';
 import type { HttpServer, HttpServerOptions } from './httpServer.ts';
 import { cannotListen, stopSignal } from './listening.ts';
 import { openObservability } from './observability.ts';

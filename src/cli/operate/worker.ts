@@ -3,7 +3,7 @@ import type { ServiceOptions } from '../../middleware/index.ts';
 import { type Command, EXIT } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { loadFramework } from './framework.ts';
+import { loadFramework } from './drivers.ts';
 import { stopSignal } from './listening.ts';
 import { openObservability } from './observability.ts';
 import {

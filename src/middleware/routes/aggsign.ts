@@ -1,7 +1,7 @@
 /** `…/aggsign…`: creates tasks, in three steps or in one, and verifies aggregates. */
 import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
-import { refusalOf } from '../../wire/refusal.ts';
+import { refusalOf } from '../../wire/resultFile.ts';
 import { newInputKey } from '../blobs/port/blobStore.ts';
 import { serviceBase } from '../http/address.ts';
 import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';

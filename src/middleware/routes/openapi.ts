@@ -1,6 +1,8 @@
 /** `GET /v1/openapi.json`: the description of the interface, which needs no key. */
+
+import { readFileSync } from 'node:fs';
 import { mountAddress } from '../http/address.ts';
-import { openapiDocument } from '../http/openapi.ts';
+import { OPENAPI } from '../http/openapi.gen.ts';
 import { contentSecurityPolicy, etagOf, openAnswer } from '../http/page.ts';
 import type { Deps, Route } from './route.ts';
 
@@ -25,4 +27,61 @@ export function openapiRoute({ settings }: Deps): Route {
       });
     },
   };
+}
+
+/** The service as the document describes it. */
+export interface DescribedService {
+  readonly serviceName: string;
+  readonly maxSignatures: number;
+  readonly maxDigestBytes: number;
+  /** Whether the page at `/v1/ui` is served. */
+  readonly ui: boolean;
+}
+
+/** The parts of `openapi.json` that are changed. */
+interface Document {
+  readonly info: { title: string; version: string };
+  paths: Record<string, unknown>;
+  readonly components: {
+    readonly schemas: {
+      readonly Digest: { maxLength: number };
+      readonly TaskFile: List;
+      readonly AggregateRequest: { readonly properties: { readonly data: List } };
+      readonly VerifyRequest: { readonly properties: { readonly statements: List } };
+    };
+  };
+}
+
+interface List {
+  maxItems: number;
+}
+
+/** Returns the document of a service; `servers` is left to the caller. */
+export function openapiDocument(service: DescribedService): object {
+  const { serviceName, maxSignatures, maxDigestBytes, ui } = service;
+  const document: Document = JSON.parse(OPENAPI);
+  const { info, components } = document;
+  info.title = `falconry (${serviceName})`;
+  info.version = version();
+  const { Digest, TaskFile, AggregateRequest, VerifyRequest } = components.schemas;
+  const lists = [TaskFile, AggregateRequest.properties.data, VerifyRequest.properties.statements];
+  for (const list of lists) list.maxItems = maxSignatures;
+  // In hex, with its prefix.
+  Digest.maxLength = 2 + 2 * maxDigestBytes;
+  const paths = Object.entries(document.paths)
+    .filter(([path]) => ui || path !== '/v1/ui')
+    .map(([path, item]) => [path.replace(/^\/v1\/svc\//, `/v1/${serviceName}/`), item]);
+  document.paths = Object.fromEntries(paths);
+  return document;
+}
+
+/** The version of this package; package.json is above both `src` and `dist`. */
+function version(): string {
+  try {
+    const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+    return String((JSON.parse(text) as { version: unknown }).version);
+  } catch {
+    // Bundled into a host.
+    return '0.0.0';
+  }
 }

@@ -4,7 +4,7 @@
  * again long before the server notices (docs/decisions/0025).
  */
 import { CodedError } from '../../shared/errors.ts';
-import { deferred } from '../../shared/threads/deferred.ts';
+import { deferred } from '../../shared/wait.ts';
 import { ProblemError } from '../http/problems.ts';
 
 /** The right to receive the file of a task, until `end`. */

@@ -2,15 +2,140 @@
  * What every task store must do: one suite, run over each of them. A host's own store may do
  * without most ports; the part for each can run by itself.
  */
+
+import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { isFinal, TASK_STATES } from '../../wire/taskStates.ts';
 import type { CompleteStore, ServiceStore } from '../stores/port/serviceStore.ts';
 import { clientContract } from './clientContract.ts';
 import { keyContract } from './keyContract.ts';
-import { operatorContract } from './operatorContract.ts';
+import { matches } from './matches.ts';
 import { queueContract } from './queueContract.ts';
-import { quotaContract } from './quotaContract.ts';
 import type { TestRunner } from './runner.ts';
-import { secretContract } from './secretContract.ts';
-import { type DeclareTest, type OpenStore, testsOn } from './storeWorld.ts';
+import { type DeclareTest, HOUR_MS, type OpenStore, testsOn } from './storeWorld.ts';
+
+const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte + 256).join();
+
+/** Declares the tests. */
+export function secretContract(test: DeclareTest<Pick<CompleteStore, 'tasks' | 'secrets'>>): void {
+  test('rotates secrets, and knows the old ones for a while', async (w) => {
+    const first = await w.store.secret('urls');
+    const cursors = await w.store.secret('cursors');
+    const retired = async (from = w.ports.secrets) => (await from.secretRing('urls'))!.retired;
+    deepStrictEqual(await retired(), []);
+    await w.otherPorts.secrets.rotateSecret('urls');
+    w.clockMs += 1000;
+    const second = await w.store.secret('urls');
+    strictEqual(second.length, 32);
+    deepStrictEqual((await w.otherPorts.secrets.secretRing('urls'))!.current, second);
+    notDeepStrictEqual(second, first);
+    deepStrictEqual(await retired(), [{ value: first, agoMs: 1000 }]);
+    await w.ports.secrets.rotateSecret('urls');
+    deepStrictEqual(await retired(w.otherPorts.secrets), [
+      { value: second, agoMs: 0 },
+      { value: first, agoMs: 1000 },
+    ]);
+    w.clockMs += 30 * 24 * HOUR_MS - 1000;
+    const third = await w.other.secret('urls');
+    await w.ports.secrets.rotateSecret('urls');
+    // The first one has been retired for 30 days.
+    const kept = await retired();
+    deepStrictEqual(
+      kept.map(({ value }) => value),
+      [third, second],
+    );
+    deepStrictEqual(await w.store.secret('cursors'), cursors);
+    await w.ports.secrets.rotateSecret('urls', { forget: true });
+    deepStrictEqual(await retired(), []);
+    const last = hex(await w.other.secret('urls'));
+    ok(![first, second, third].map(hex).includes(last));
+  });
+
+  test('makes the first secret of a name by a rotation as well, and by no look', async (w) => {
+    strictEqual(await w.ports.secrets.secretRing('new'), null);
+    strictEqual(await w.otherPorts.secrets.secretRing('new'), null);
+    await w.ports.secrets.rotateSecret('new');
+    strictEqual((await w.other.secret('new')).length, 32);
+  });
+
+  test('loses no secret when several rotate at once', async (w) => {
+    await w.store.secret('urls');
+    const [a, b] = [w.ports.secrets, w.otherPorts.secrets];
+    await Promise.all([a, b, a, b].map((secrets) => secrets.rotateSecret('urls')));
+    const all = [await w.store.secret('urls')];
+    for (const { value } of (await w.ports.secrets.secretRing('urls'))!.retired) all.push(value);
+    strictEqual(new Set(all.map(hex)).size, 5);
+  });
+}
+
+/** Declares the tests. */
+export function quotaContract(test: DeclareTest<Pick<CompleteStore, 'tasks' | 'quotas'>>): void {
+  test('keeps quotas of clients, each limit by itself', async (w) => {
+    strictEqual(await w.ports.quotas.quota(3), null);
+    const first = { openTasks: 0, storedBytes: 2 ** 40 };
+    deepStrictEqual(await w.ports.quotas.setQuota(3, first), first);
+    const both = { openTasks: 5, storedBytes: 2 ** 40, requestsPerSecond: 9 };
+    deepStrictEqual(
+      await w.otherPorts.quotas.setQuota(3, { openTasks: 5, requestsPerSecond: 9 }),
+      both,
+    );
+    deepStrictEqual(await w.ports.quotas.quota(3), both);
+    await w.ports.quotas.setQuota(1, { requestsPerSecond: 1 });
+    deepStrictEqual(await w.otherPorts.quotas.quotas(), [
+      { clientId: 1, requestsPerSecond: 1 },
+      { clientId: 3, ...both },
+    ]);
+  });
+
+  test('removes a quota, any number of times', async (w) => {
+    await w.ports.quotas.setQuota(1, { openTasks: 1 });
+    await w.ports.quotas.setQuota(3, { openTasks: 3 });
+    strictEqual(await w.ports.quotas.setQuota(3, null), null);
+    strictEqual(await w.ports.quotas.setQuota(3, null), null);
+    strictEqual(await w.otherPorts.quotas.quota(3), null);
+    deepStrictEqual(await w.ports.quotas.quotas(), [{ clientId: 1, openTasks: 1 }]);
+  });
+}
+
+/** Declares the tests. */
+export function operatorContract(test: DeclareTest<Pick<CompleteStore, 'tasks'>>): void {
+  test('lists the unfinished tasks of all clients in pages, and those set aside', async (w) => {
+    deepStrictEqual(await w.store.unfinished({ limit: 10 }), []);
+    const error = { code: 'THREAD_LOST', message: 'm' } as const;
+    const aside: number[] = [];
+    for (const clientId of [2, 3]) {
+      const { id } = await w.addClaimed({ clientId });
+      await w.store.setAside(id, 1, error);
+      aside.push(id);
+    }
+    const retried = await w.addClaimed({ clientId: 4 });
+    await w.store.fail(retried.id, 1, error, { delayMs: 48 * HOUR_MS });
+    const open = [retried.id];
+    // What expires takes others along, and what waits would be claimed: first and last.
+    const order = TASK_STATES.filter((state) => state !== 'waiting' && state !== 'expired');
+    for (const state of ['expired', ...order, 'waiting'] as const) {
+      const { id } = await w.addIn(state);
+      if (!isFinal(state)) open.push(id);
+    }
+    const all = [...aside, ...open];
+    const ids = async (
+      query: Omit<Parameters<typeof w.store.unfinished>[0], 'limit'>,
+      limit = 99,
+    ) => (await w.other.unfinished({ limit, ...query })).map(({ id }) => id);
+    strictEqual(open.length, 6);
+    deepStrictEqual(await ids({}), all);
+    deepStrictEqual(await ids({ quarantined: true }), aside);
+    deepStrictEqual(await ids({ quarantined: false }), all.slice(2));
+    deepStrictEqual(await ids({}, 3), all.slice(0, 3));
+    deepStrictEqual(await ids({ after: all[2]! }, 3), all.slice(3, 6));
+    deepStrictEqual(await ids({ after: aside[0]!, quarantined: true }), [aside[1]]);
+    const [first] = await w.other.unfinished({ limit: 1 });
+    deepStrictEqual(first, await w.known(aside[0]!));
+    matches(first, { quarantined: true, error, clientId: 2 });
+    await w.store.putBack(aside[0]!);
+    deepStrictEqual(await ids({ quarantined: true }), [aside[1]]);
+    deepStrictEqual(await ids({}), all);
+  });
+}
 
 /**
  * The whole suite, for a store that does what the service's own stores do.

@@ -9,8 +9,14 @@
  * Threads start with the first work, and let the process exit while they are idle.
  */
 import { CodedError } from '../errors.ts';
-import { deferred } from './deferred.ts';
-import { hasThreads, type StartThread, type ThreadLimits, type WorkerModule } from './host.ts';
+import { deferred } from '../wait.ts';
+import {
+  hasThreads,
+  type StartThread,
+  type ThreadLimits,
+  type WorkerModule,
+  workerAt,
+} from './host.ts';
 import { Spread, type Way } from './spread.ts';
 import { type CallOptions, type Parcel, PoolThread } from './thread.ts';
 
@@ -184,3 +190,31 @@ export class ThreadPool {
 }
 
 const closed = (): CodedError => new CodedError('ABORTED', { message: 'The threads were closed' });
+
+/** @throws TypeError, RangeError unless it is an integer from 1 to `most`, or undefined */
+export function checkThreads(threads: unknown, most: number): void {
+  if (threads === undefined) return;
+  if (typeof threads !== 'number') throw new TypeError('"threads" expected a number');
+  if (!Number.isInteger(threads) || threads < 1 || threads > most) {
+    throw new RangeError(`"threads" expected an integer from 1 to ${most}, got ${threads}`);
+  }
+}
+
+/** An arbitrary base: the validity of a URL does not depend on it. */
+const SOMEWHERE = 'http://localhost/';
+
+/**
+ * Returns the module to run: at the caller's address if given, else the one next to this module.
+ *
+ * @throws TypeError, RangeError if it is not an address
+ */
+export function checkWorkerUrl(workerUrl: unknown, beside: WorkerModule): WorkerModule {
+  if (workerUrl === undefined) return beside;
+  if (typeof workerUrl !== 'string' && !(workerUrl instanceof URL)) {
+    throw new TypeError('"workerUrl" expected a string or URL');
+  }
+  if (typeof workerUrl === 'string' && !URL.canParse(workerUrl, SOMEWHERE)) {
+    throw new RangeError('"workerUrl" is not a URL');
+  }
+  return workerAt(workerUrl);
+}

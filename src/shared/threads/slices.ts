@@ -1,6 +1,6 @@
 /** Divides long work of the calling thread into slices, so that the host stays responsive. */
 import { CodedError } from '../errors.ts';
-import { yieldToHost } from './yieldToHost.ts';
+import { yieldToHost } from '../wait.ts';
 
 /** Duration of a slice in milliseconds, after which other work of the thread can run. */
 const SLICE_MS = 10;

@@ -1,6 +1,6 @@
 /** A thread of a pool: start, requests, end. */
 import { CodedError } from '../errors.ts';
-import { deferred } from './deferred.ts';
+import { deferred } from '../wait.ts';
 import {
   type HostThread,
   type StartThread,

@@ -3,7 +3,7 @@
  * number of the level, and the progress.
  */
 import { CodedError } from '../../../shared/errors.ts';
-import { yieldToHost } from '../../../shared/threads/yieldToHost.ts';
+import { yieldToHost } from '../../../shared/wait.ts';
 import type { Coefs, Labrador } from '../../wasm.ts';
 import { Seed } from '../challenges.ts';
 import type { Columns } from '../columns.ts';

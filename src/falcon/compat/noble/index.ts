@@ -12,7 +12,7 @@
 
 import { shake256 } from '@noble/hashes/sha3.js';
 import { abytes } from '@noble/hashes/utils.js';
-import { copyBytes } from '../../../shared/arguments.ts';
+import { copyBytes, readOptions } from '../../../shared/arguments.ts';
 import { ascii, concat, wipe } from '../../../shared/bytes.ts';
 import {
   type Falcon,
@@ -21,14 +21,6 @@ import {
   falcon1024 as whole1024,
 } from '../../index.ts';
 import { SALT_BYTES, SAMPLER_SEED_BYTES } from '../../params.ts';
-import {
-  checkSigningOptions,
-  checkVerifyOptions,
-  type NobleSignOptions,
-  type NobleVerifyOptions,
-} from './options.ts';
-
-export type { NobleSignOptions, NobleVerifyOptions } from './options.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -249,3 +241,44 @@ export const falcon512padded: NobleFalcon = /* @__PURE__ */ createNoble(whole512
 export const falcon1024: NobleFalcon = /* @__PURE__ */ createNoble(whole1024, 'compressed');
 /** Falcon-1024, padded: every signature has 1280 bytes. */
 export const falcon1024padded: NobleFalcon = /* @__PURE__ */ createNoble(whole1024, 'padded');
+
+/** noble's `VerOpts`. */
+export interface NobleVerifyOptions {
+  /** Not supported by Falcon: any value but undefined throws. */
+  readonly context?: Uint8Array;
+}
+
+/** noble's `SigOpts`, and the option that only its Falcon has. */
+export interface NobleSignOptions extends NobleVerifyOptions {
+  /**
+   * 48 bytes, or `false` for zeros: makes the signature a function of these bytes, key and message.
+   * Default: fresh randomness.
+   */
+  readonly extraEntropy?: Uint8Array | false;
+  /**
+   * Returns 40 bytes for the salt, then 48 for the sampler's seed. Only for known-answer tests:
+   * signing two messages with the same bytes reveals the key.
+   */
+  readonly random?: (length?: number) => Uint8Array;
+}
+
+/** @throws TypeError for unknown options, Error for a context */
+export function checkVerifyOptions(options: unknown): void {
+  refuseContext(readOptions(options, ['context'], 'opts').context);
+}
+
+/** @throws TypeError for unknown options or wrong types, Error for a context */
+export function checkSigningOptions(
+  options: unknown,
+): Pick<NobleSignOptions, 'extraEntropy' | 'random'> {
+  const read = readOptions(options, ['context', 'extraEntropy', 'random'], 'opts');
+  refuseContext(read.context);
+  if (read.random !== undefined && typeof read.random !== 'function') {
+    throw new TypeError(`"opts.random" expected function, got type=${typeof read.random}`);
+  }
+  return read as Pick<NobleSignOptions, 'extraEntropy' | 'random'>;
+}
+
+function refuseContext(context: unknown): void {
+  if (context !== undefined) throw new Error('context is not supported');
+}

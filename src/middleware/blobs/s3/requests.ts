@@ -5,12 +5,16 @@
  * What the store says in an error may hold keys and signed urls. Only its status and its code, a
  * word, reach an error of ours.
  */
+
+import { type IncomingMessage, request as overHttp } from 'node:http';
+import { request as overHttps } from 'node:https';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../../../shared/errors.ts';
 import type { CredentialsSource, SigningCredentials } from './credentials.ts';
 import { heard, PassingFault, Silence } from './idleTimeout.ts';
 import type { Parcel } from './preparedBody.ts';
-import { sendBody } from './sending.ts';
 import { signRequest, type Unsigned } from './signing.ts';
 
 export interface StoreRequest extends Unsigned {
@@ -195,4 +199,63 @@ export function unavailable(told: string): CodedError {
 export async function discard({ body, silence }: StoreAnswer): Promise<void> {
   const reader = body?.getReader();
   while (reader && !(await heard(silence, reader.read())).done);
+}
+
+/** @returns the answer, as `fetch` has it */
+export function sendBody(
+  url: URL,
+  headers: Headers,
+  body: Parcel,
+  silence: Silence,
+  signal: AbortSignal,
+): Promise<Response> {
+  const send = url.protocol === 'https:' ? overHttps : overHttp;
+  return new Promise((resolve, reject) => {
+    const options = { method: 'PUT', headers: Object.fromEntries(headers), signal };
+    const request = send(url, options, (answer) => resolve(responseOf(answer)));
+    request.on('error', reject);
+    const pieces = Readable.from(piecesOf(body, silence), { highWaterMark: 1 });
+    // An answer that came before the end of the body counts more than the line that broke then.
+    pipeline(pieces, request).catch(reject);
+  });
+}
+
+/** Each piece that is taken breaks the silence. */
+async function* piecesOf(body: Parcel, silence: Silence): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < body.bytes; ) {
+    const piece = await body.piece(at);
+    if (piece.length === 0) throw new Error('the body is shorter than it was');
+    at += piece.length;
+    silence.start();
+    yield piece;
+  }
+}
+
+function responseOf(answer: IncomingMessage): Response {
+  const headers = new Headers();
+  for (const [name, values] of Object.entries(answer.headersDistinct)) {
+    for (const value of values ?? []) headers.append(name, value);
+  }
+  const status = answer.statusCode!;
+  if (status === 204 || status === 304) {
+    answer.resume();
+    return new Response(null, { status, headers });
+  }
+  return new Response(streamOf(answer), { status, headers });
+}
+
+/** Its bytes. `Readable.toWeb` may throw where nobody can catch it, if its reader leaves early. */
+function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
+  const pieces = answer[Symbol.asyncIterator]();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(stream) {
+        const { done, value } = await pieces.next();
+        if (done) stream.close();
+        else stream.enqueue(value);
+      },
+      cancel: () => void answer.destroy(),
+    },
+    { highWaterMark: 0 },
+  );
 }

@@ -9,10 +9,9 @@
  */
 import { setImmediate } from 'node:timers';
 import { CodedError } from '../../../shared/errors.ts';
-import { type Deferred, deferred } from '../../../shared/threads/deferred.ts';
 import { type HostThread, startThread, workerBeside } from '../../../shared/threads/host.ts';
 import { noWorker } from '../../../shared/threads/noWorker.ts';
-import { withTimeout } from '../../../shared/wait.ts';
+import { type Deferred, deferred, withTimeout } from '../../../shared/wait.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';

@@ -3,10 +3,10 @@ import { createAggregatePool, statementCommitment } from '../../../../aggregate/
 import { equal } from '../../../../shared/bytes.ts';
 import { isCodedError } from '../../../../shared/errors.ts';
 import { encodeWireHex } from '../../../../wire/hex.ts';
-import { refusalOf } from '../../../../wire/refusal.ts';
 import {
   parseResultFile,
   type ResultFile,
+  refusalOf,
   verifyResultFileWith,
 } from '../../../../wire/resultFile.ts';
 import { count, counted } from '../../../../wire/sizes.ts';
