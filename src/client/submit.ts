@@ -36,13 +36,22 @@ async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): 
     const paths = asObject(document.paths, 'paths');
     const operation = asObject(asObject(paths[path], 'path').post, 'post');
     const parameters = Array.isArray(operation.parameters) ? operation.parameters : [];
-    return parameters.some(
-      (each) => each?.in === 'header' && /^idempotency-key$/i.test(String(each?.name)),
-    );
+    return parameters
+      .map((each) => resolved(document, each))
+      .some((each) => each?.in === 'header' && /^idempotency-key$/i.test(String(each?.name)));
   } catch (error) {
     if (error instanceof ClientError && error.kind !== 'aborted') return false;
     throw error;
   }
+}
+
+/** Returns a parameter of a document; a reference is followed to the document's components. */
+function resolved(document: Record<string, unknown>, parameter: unknown) {
+  const reference = (parameter as { $ref?: unknown } | null)?.$ref;
+  const name = /^#\/components\/parameters\/([\w.-]+)$/.exec(String(reference))?.[1];
+  if (name === undefined) return parameter as Record<string, unknown> | null;
+  const { parameters } = asObject(document.components, 'components');
+  return asObject(asObject(parameters, 'parameters')[name], name);
 }
 
 /**

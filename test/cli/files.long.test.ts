@@ -348,13 +348,13 @@ describe('mistakes', () => {
     ['no argument', 2, /expected one task file/, ['aggregate']],
     ['too many', 2, /expected/, ['verify-aggregate', 'a', 'b', 'c']],
     ['an unknown option', 2, /--fast/, ['aggregate', 'task.json', '--fast']],
-    ['an unknown set', 2, /falcon512 or falcon1024/, ['keygen', '--set', 'falcon256']],
+    ['an unknown set', 2, /must be one of falcon512, falcon1024/, ['keygen', '--set', 'falcon256']],
     ['an unknown form', 2, /--format must be/, ['sign', '--key', 'k', 'm', '--format', 'short']],
     ['an unknown salt', 2, /--salt must be/, ['sign', '--key', 'k', 'm', '--salt', 'none']],
     [
       'two salts',
       2,
-      /has a salt of its own/,
+      /--deterministic excludes --salt derived/,
       ['sign', '--key', 'k', 'm', '--salt', 'derived', '--deterministic'],
     ],
     [
