@@ -1,11 +1,10 @@
 /** What every store of API keys must do. See `storeContract.ts`. */
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
-import type { CompleteStore } from '../stores/port/serviceStore.ts';
 import type { ApiKeyRecord } from '../stores/port/taskStore.ts';
 import { matches } from './matches.ts';
-import { type DeclareTest, HOUR_MS } from './storeWorld.ts';
+import { type DeclareTest, HOUR_MS, type WithPort } from './storeWorld.ts';
 
-type KeyTest = DeclareTest<Pick<CompleteStore, 'tasks' | 'apiKeys'>>;
+type KeyTest = DeclareTest<WithPort<'apiKeys'>>;
 
 const hash = (digit: string) => digit.repeat(64);
 /** The end of a key, in ms since 1970. */

@@ -11,12 +11,12 @@ import { keyContract } from './keyContract.ts';
 import { matches } from './matches.ts';
 import { queueContract } from './queueContract.ts';
 import type { TestRunner } from './runner.ts';
-import { type DeclareTest, HOUR_MS, type OpenStore, testsOn } from './storeWorld.ts';
+import { type DeclareTest, HOUR_MS, type OpenStore, testsOn, type WithPort } from './storeWorld.ts';
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte + 256).join();
 
 /** Declares the tests. */
-export function secretContract(test: DeclareTest<Pick<CompleteStore, 'tasks' | 'secrets'>>): void {
+export function secretContract(test: DeclareTest<WithPort<'secrets'>>): void {
   test('rotates secrets, and knows the old ones for a while', async (w) => {
     const first = await w.store.secret('urls');
     const cursors = await w.store.secret('cursors');
@@ -68,7 +68,7 @@ export function secretContract(test: DeclareTest<Pick<CompleteStore, 'tasks' | '
 }
 
 /** Declares the tests. */
-export function quotaContract(test: DeclareTest<Pick<CompleteStore, 'tasks' | 'quotas'>>): void {
+export function quotaContract(test: DeclareTest<WithPort<'quotas'>>): void {
   test('keeps quotas of clients, each limit by itself', async (w) => {
     strictEqual(await w.ports.quotas.quota(3), null);
     const first = { openTasks: 0, storedBytes: 2 ** 40 };
@@ -177,7 +177,7 @@ export function taskStoreContract(runner: TestRunner, name: string, open: OpenSt
 export function apiKeyStoreContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<Pick<CompleteStore, 'tasks' | 'apiKeys'>>,
+  open: OpenStore<WithPort<'apiKeys'>>,
 ): void {
   suite(runner, `${name}: the contract of a store of API keys`, open, keyContract);
 }
@@ -186,7 +186,7 @@ export function apiKeyStoreContract(
 export function quotaStoreContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<Pick<CompleteStore, 'tasks' | 'quotas'>>,
+  open: OpenStore<WithPort<'quotas'>>,
 ): void {
   suite(runner, `${name}: the contract of a store of quotas`, open, quotaContract);
 }
@@ -195,7 +195,7 @@ export function quotaStoreContract(
 export function secretStoreContract(
   runner: TestRunner,
   name: string,
-  open: OpenStore<Pick<CompleteStore, 'tasks' | 'secrets'>>,
+  open: OpenStore<WithPort<'secrets'>>,
 ): void {
   suite(runner, `${name}: the contract of a store of secrets`, open, secretContract);
 }

@@ -11,6 +11,8 @@ import type { TestRunner } from './runner.ts';
 
 /** A store with the ports that a suite is about. */
 type Tasks = Pick<ServiceStore, 'tasks'>;
+/** A store that has this port, too. */
+export type WithPort<Port extends keyof ServiceStore> = Tasks & Required<Pick<ServiceStore, Port>>;
 
 export interface OpenedStore<Store = Tasks> {
   /** New, empty and open. */
