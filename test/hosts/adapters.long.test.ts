@@ -13,7 +13,6 @@ import { falcon512 } from '../../src/falcon/index.ts';
 import {
   type FalconService,
   falconService,
-  memoryStore,
   toFastifyPlugin,
   toFetchHandler,
   toNodeHandler,
@@ -36,7 +35,6 @@ beforeAll(async () => {
   const quiet = () => {};
   service = falconService({
     dataDirectory: directory,
-    store: memoryStore(),
     logger: {
       debug: quiet,
       info: quiet,
