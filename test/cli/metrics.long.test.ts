@@ -83,6 +83,7 @@ describe('a server with a metrics port', () => {
 
   it('has its metrics there, and not on the public port', async () => {
     expect((await get(`${server.base}/metrics`)).status).toBe(404);
+    expect((await get(`${server.base}/status`)).status).toBe(404);
     expect((await get(`${server.metrics}/status`)).status).toBe(404);
     expect((await get(`${server.metrics}/v1/svc/tasks`)).status).toBe(404);
     const { status, headers, text } = await get(`${server.metrics}/metrics`);

@@ -3,7 +3,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { ServiceOptions } from '../../src/middleware/index.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
+import type { ServiceOptions, Signer } from '../../src/middleware/index.ts';
 import { STORE_FILE } from '../../src/middleware/options/options.ts';
 import { expectProblem, startService } from './support.ts';
 
@@ -18,6 +19,12 @@ export async function lockFile(path: string): Promise<() => Promise<void>> {
     await ended;
   };
 }
+
+const { secretKey, publicKey } = falcon512.keygen();
+/** Also over a store of the test's own, the service signs. */
+const signer: Signer = {
+  sign: async ({ message }) => ({ signature: falcon512.sign(message, secretKey), publicKey }),
+};
 
 export interface LockedRun {
   /** The time in which a write was refused. */
@@ -43,6 +50,7 @@ export async function whileLocked(
   const http = await startService({
     threads: 1,
     logger,
+    signer,
     ...options((message) => warnings.push(message)),
   });
   try {
