@@ -111,7 +111,7 @@ describe('passphrases', () => {
       /can be read by others: use --passphrase-file/,
       ['keygen', '--passphrase', 'x'],
     ],
-    ['in a form without', 2, /pem or der/, ['keygen', '--encrypt', '--key-format', 'raw'], 'x'],
+    ['in a form without', 2, /only pem and der can have a passphrase/, ['keygen', '--encrypt', '--key-format', 'raw'], 'x'],
     [
       'an unknown format',
       2,
