@@ -27,7 +27,7 @@ import { openServer } from './servers.ts';
 import { walk } from './walk.ts';
 
 /** The first steps of a walk ask for pages. */
-const PAGES = 4;
+const PAGES = 3;
 
 let reference: readonly string[];
 let directory: string;
