@@ -57,11 +57,13 @@ function sharedBy(name: string): NodeJS.ProcessEnv | null {
 /** A folder with the files that examples name. */
 async function scene(name: string): Promise<string> {
   const place = join(folder.path, name);
-  mkdirSync(place);
+  // As a data directory, too.
+  mkdirSync(place, { mode: 0o700 });
   const write = (file: string, text: string) => writeFileSync(join(place, file), text);
   const triples = makeTriples(3, 2);
   write('task.json', JSON.stringify(triples));
   write('statements.json', JSON.stringify(triples.map(({ signature: _, ...rest }) => rest)));
+  write('pass.txt', 'the passphrase of the key\n');
   write('a.txt', 'a');
   write('b.txt', 'b');
   write('hello.txt', 'hello\n');
