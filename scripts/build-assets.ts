@@ -30,7 +30,7 @@ const TARGET = ['chrome123', 'firefox120', 'safari17.5'];
 
 /** Modules with side effects; package.json says that all others have none. */
 const RUN_WHEN_LOADED =
-  /\/(browser\/main|browser\/worker\/(main|calls)|aggregate\/threads\/aggregateWorker)\.ts$/;
+  /\/(browser\/main|browser\/worker\/(main|calls)|aggregate\/aggregateWorker)\.ts$/;
 
 interface Built {
   readonly name: string;

@@ -19,15 +19,15 @@ const TOPS = [
   'falcon/index.js',
   'aggregate/index.js',
   'falcon/verifyWorker.js',
-  'aggregate/threads/aggregateWorker.js',
+  'aggregate/aggregateWorker.js',
 ];
 const LIBRARIES = ['falcon/library.js', 'aggregate/library.js'] as const;
 type Library = (typeof LIBRARIES)[number];
 
 /** One class of errors for the whole package, the small entries included. */
 const ERRORS = 'shared/errors.js';
-/** This module becomes a part of aggregate/index.js, one folder above. */
-const MOVED = { path: 'aggregate/threads/threads.js', name: 'aggregateWorker' };
+/** The modules that start threads. */
+const STARTERS = ['aggregate/threads.js', 'falcon/verifyPoolOptions.js'];
 
 /** The modules that a module of `dist` imports. */
 function importsOf(dist: string, path: string): string[] {
@@ -40,7 +40,7 @@ function importsOf(dist: string, path: string): string[] {
 /** The library that holds each joined module, by the module's path. */
 function librariesOf(imports: ReadonlyMap<string, readonly string[]>): Map<string, Library> {
   const startsThreads = (path: string, seen = new Set<string>()): boolean => {
-    if (path === MOVED.path || path === 'falcon/verifyPoolOptions.js') return true;
+    if (STARTERS.includes(path)) return true;
     if (seen.has(path)) return false;
     seen.add(path);
     return (imports.get(path) ?? []).some((to) => startsThreads(to, seen));
@@ -118,15 +118,6 @@ const elsewhere = (modules: Modules, output: string): Plugin => ({
       contents: passedOn(modules, path, `library:${joined.get(path)}`),
       resolveDir: dist,
     }));
-    onLoad({ filter: /threads\.js$/ }, ({ path }) => {
-      if (relative(dist, path) !== MOVED.path) return undefined;
-      const text = readFileSync(path, 'utf8');
-      const moved = text
-        .replace(`'${MOVED.name}'`, `'threads/${MOVED.name}'`)
-        .replace(`'./${MOVED.name}.js'`, `'./threads/${MOVED.name}.js'`);
-      if (moved.length !== text.length + 16) throw new Error(`${path}: no ${MOVED.name}`);
-      return { contents: moved };
-    });
   },
 });
 

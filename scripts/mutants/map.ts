@@ -40,7 +40,7 @@ const OTHERS: readonly RegExp[] = [
   /\.(md|gen\.ts)$/,
   /^src\/aggregate\/proof\/(prover\/|size|index)/,
   // The caller's arguments, which formats to make, threads, and memory.
-  /^src\/aggregate\/(arguments|options|chooseFormat|pool|threads\/\w+|proof\/instances)\.ts$/,
+  /^src\/aggregate\/(arguments|options|chooseFormat|pool|threads|work|aggregateWorker|proof\/instances)\.ts$/,
   /^assembly\/labrador\/(index|params)\.ts$/,
 ];
 

@@ -48,7 +48,7 @@ import { CLAIMED_BITS, MAX_SECTION_ITEMS } from './proof/index.ts';
 import { verifyProof } from './proofFormat.ts';
 import type { SaltCoding } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
-import { openThreads } from './threads/threads.ts';
+import { openThreads } from './threads.ts';
 import { useModule } from './wasm.ts';
 
 export { type AggregatePool, createAggregatePool } from './pool.ts';

@@ -11,8 +11,8 @@ import type { AcceptOptions, PoolAggregateOptions, ProfileOption, WorkOptions } 
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
 import { isTooLongForProof, type ProofStats, verifyProofIn } from './proofFormat.ts';
 import type { Statement } from './statement.ts';
-import type { AggregateThreads } from './threads/threads.ts';
-import { packWork, type Work } from './threads/work.ts';
+import type { AggregateThreads } from './threads.ts';
+import { packWork, type Work } from './work.ts';
 
 /** Number of items verified between checks of the clock, the signal and the progress. */
 const STEP_ITEMS = 64;

@@ -16,7 +16,7 @@ import {
 } from './options.ts';
 import { holdInstances, holdKeys } from './proof/index.ts';
 import type { Statement } from './statement.ts';
-import { type AggregateThreads, openThreads } from './threads/threads.ts';
+import { type AggregateThreads, openThreads } from './threads.ts';
 
 export interface AggregatePool {
   /** Maximum number of threads, including the calling one, limited by the host's concurrency. */

@@ -30,7 +30,7 @@ import {
   verifySectionIn,
 } from './proof/index.ts';
 import { type Statement, setOfPublicKey } from './statement.ts';
-import { type AggregateThreads, openSession } from './threads/threads.ts';
+import { type AggregateThreads, openSession } from './threads.ts';
 
 /** The parameter sets, in the order of their sections. */
 const SECTIONS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);

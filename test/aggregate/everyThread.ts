@@ -4,7 +4,7 @@
  */
 import type { AggregatePool, AggregatePoolOptions } from '../../src/aggregate/index.ts';
 import { poolOn } from '../../src/aggregate/pool.ts';
-import { AggregateThreads } from '../../src/aggregate/threads/threads.ts';
+import { AggregateThreads } from '../../src/aggregate/threads.ts';
 
 export const everyThread = ({ threads = 1, ...more }: AggregatePoolOptions): AggregatePool =>
   poolOn(new AggregateThreads({ ...more, size: threads - 1, leastMs: 0 }));

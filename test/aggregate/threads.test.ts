@@ -17,11 +17,7 @@ import {
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
 import { poolOn } from '../../src/aggregate/pool.ts';
-import {
-  AggregateThreads,
-  type Divisible,
-  openThreads,
-} from '../../src/aggregate/threads/threads.ts';
+import { AggregateThreads, type Divisible, openThreads } from '../../src/aggregate/threads.ts';
 import { signedItem, signedItems } from '../reference/items.ts';
 import { fact } from '../support/facts.ts';
 import { hex } from '../support/hex.ts';
@@ -293,7 +289,7 @@ describe('on the way', () => {
 
 describe('threads that cannot be had, or die: this one does the work', () => {
   const items = signedItems('falcon512', 40);
-  const worker = new URL('../../src/aggregate/threads/aggregateWorker.ts', import.meta.url).href;
+  const worker = new URL('../../src/aggregate/aggregateWorker.ts', import.meta.url).href;
   const from = (source: string): URL =>
     new URL(`data:text/javascript,${encodeURIComponent(source)}`);
   /** The real worker, with something done to it before its n-th message. */

@@ -111,7 +111,13 @@ describe('passphrases', () => {
       /can be read by others: use --passphrase-file/,
       ['keygen', '--passphrase', 'x'],
     ],
-    ['in a form without', 2, /only pem and der can have a passphrase/, ['keygen', '--encrypt', '--key-format', 'raw'], 'x'],
+    [
+      'in a form without',
+      2,
+      /only pem and der can have a passphrase/,
+      ['keygen', '--encrypt', '--key-format', 'raw'],
+      'x',
+    ],
     [
       'an unknown format',
       2,

@@ -174,7 +174,7 @@ describe('threads that cannot be had, or die: the calling one does the work', ()
     ['is not there', new URL('file:///nowhere/worker.js'), 0],
     ['is not there, as a relative path', './nowhere/worker.js', 0],
     ['is of a kind that the host refuses', 'https://example.org/worker.js', 0],
-    ['is another worker', new URL('../aggregate/threads/aggregateWorker.ts', worker), 0],
+    ['is another worker', new URL('../aggregate/aggregateWorker.ts', worker), 0],
     ['exits at its first message', ruined(worker, 1, 'process.exit(3);'), 0],
     ['exits at its second message', ruined(worker, 2, 'process.exit(3);'), undefined],
     ['throws at a message', ruined(worker, 1, `throw new Error('broken');`), 0],

@@ -109,7 +109,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/shared\/(errors|bytes|threads\/(thread|serve))\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
-      /^src\/aggregate\/threads\/aggregateWorker\.ts$/,
+      /^src\/aggregate\/aggregateWorker\.ts$/,
       /^src\/wire\//,
     ],
   },

@@ -114,8 +114,7 @@ describe('a pool', () => {
 
   test('the same in its other threads', async () => {
     const name = 'instances made in a thread';
-    const worker = new URL('../../../src/aggregate/threads/aggregateWorker.ts', import.meta.url)
-      .href;
+    const worker = new URL('../../../src/aggregate/aggregateWorker.ts', import.meta.url).href;
     // Instances are large from the start, and told; after every message the garbage goes.
     const source = `
       import { parentPort } from 'node:worker_threads';

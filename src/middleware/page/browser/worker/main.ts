@@ -5,4 +5,4 @@
 import { WORKER_NAME } from './protocol.ts';
 
 if (self.name === WORKER_NAME) await import('./calls.ts');
-else await import('../../../../aggregate/threads/aggregateWorker.ts');
+else await import('../../../../aggregate/aggregateWorker.ts');

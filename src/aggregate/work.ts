@@ -1,8 +1,8 @@
 /** The requests to the threads of an aggregate, and their encoding as messages. */
-import type { Profile } from '../../falcon/index.ts';
-import { packItems, unpackItems } from '../../shared/threads/packItems.ts';
-import type { Parcel } from '../../shared/threads/thread.ts';
-import type { FoldJob, SectionItem, StepInput, StepName } from '../proof/index.ts';
+import type { Profile } from '../falcon/index.ts';
+import { packItems, unpackItems } from '../shared/threads/packItems.ts';
+import type { Parcel } from '../shared/threads/thread.ts';
+import type { FoldJob, SectionItem, StepInput, StepName } from './proof/index.ts';
 
 /** The name that these threads send in their hello. */
 export const AGGREGATE_WORKER = 'falconry aggregate';

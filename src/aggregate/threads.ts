@@ -2,11 +2,11 @@
  * The threads of an aggregate: a pool that runs the aggregate worker, the number of threads
  * worthwhile for a job, and the shares of a proof in them.
  */
-import { CodedError } from '../../shared/errors.ts';
-import { hostParallelism, type WorkerModule, workerBeside } from '../../shared/threads/host.ts';
-import { checkWorkerUrl, ThreadPool } from '../../shared/threads/pool.ts';
-import type { Helper, StepInput, StepName, StepOutput } from '../proof/index.ts';
-import { type Statement, setOfPublicKey } from '../statement.ts';
+import { CodedError } from '../shared/errors.ts';
+import { hostParallelism, type WorkerModule, workerBeside } from '../shared/threads/host.ts';
+import { checkWorkerUrl, ThreadPool } from '../shared/threads/pool.ts';
+import type { Helper, StepInput, StepName, StepOutput } from './proof/index.ts';
+import { type Statement, setOfPublicKey } from './statement.ts';
 import { AGGREGATE_WORKER, packWork } from './work.ts';
 
 /** Returns the worker module's location, in a form that bundlers recognise. */

@@ -2,10 +2,10 @@
  * Worker module of the aggregate threads. Each thread holds a share of every proof it takes part
  * in, and reuses its memory for the next proof.
  */
-import { falcon512 } from '../../falcon/index.ts';
-import { serveThread } from '../../shared/threads/serve.ts';
-import { invalidItems } from '../batch.ts';
-import { ColumnProver, foldOnIdle, holdInstances, holdKeys, runStep } from '../proof/index.ts';
+import { falcon512 } from '../falcon/index.ts';
+import { serveThread } from '../shared/threads/serve.ts';
+import { invalidItems } from './batch.ts';
+import { ColumnProver, foldOnIdle, holdInstances, holdKeys, runStep } from './proof/index.ts';
 import { AGGREGATE_WORKER, unpackWork, type Work } from './work.ts';
 
 const shares = new Map<number, ColumnProver>();
