@@ -40,7 +40,8 @@ const OTHERS: readonly RegExp[] = [
   /\.(md|gen\.ts)$/,
   /^src\/aggregate\/proof\/(prover\/|size|index)/,
   // The caller's arguments, which formats to make, threads, and memory.
-  /^src\/aggregate\/(arguments|options|chooseFormat|pool|threads|work|aggregateWorker|proof\/instances)\.ts$/,
+  /^src\/aggregate\/(arguments|options|chooseFormat|pool|threads|work|aggregateWorker)\.ts$/,
+  /^src\/aggregate\/proof\/instances\.ts$/,
   /^assembly\/labrador\/(index|params)\.ts$/,
 ];
 
