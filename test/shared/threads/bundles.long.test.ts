@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 const src = fileURLToPath(new URL('../../../src/', import.meta.url));
 const WORKERS = {
   verifyWorker: join(src, 'falcon/verifyWorker.ts'),
-  aggregateWorker: join(src, 'aggregate/threads/aggregateWorker.ts'),
+  aggregateWorker: join(src, 'aggregate/aggregateWorker.ts'),
 };
 
 const APP = `
