@@ -1,4 +1,4 @@
-/** The smallest TypeScript that the types work with, as docs/start.md states it, and those since. */
+/** The oldest TypeScript that the types support, as docs/start.md states it, and later ones. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
