@@ -185,7 +185,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   {
     from: /^src\/middleware\/signing\//,
     self: 'src/middleware/signing/',
-    to: [/^src\/shared\/(arguments|bytes|errors)\.ts$/, /^src\/falcon\/index\.ts$/, /^node:/],
+    to: [/^src\/shared\/(arguments|bytes|errors|wait)\.ts$/, /^src\/falcon\/index\.ts$/, /^node:/],
   },
   // API keys and callers.
   {

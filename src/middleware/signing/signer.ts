@@ -5,6 +5,7 @@
 import { falcon512, falcon1024, type ParameterSet } from '../../falcon/index.ts';
 import { copyBytes } from '../../shared/arguments.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
+import { withTimeout } from '../../shared/wait.ts';
 
 /** A message to sign. */
 export interface SignRequest {
@@ -89,17 +90,10 @@ export class VerifiedSigner {
     throw fault('returned a signature that its public key does not verify');
   }
 
-  async #ask(request: SignRequest): Promise<Signed> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<never>((_, reject) => {
-      const message = 'The signer did not answer in time';
-      timer = setTimeout(() => reject(new CodedError('TIMED_OUT', { message })), this.#timeoutMs);
-    });
-    try {
-      return await Promise.race([this.#call(request), late]);
-    } finally {
-      clearTimeout(timer);
-    }
+  #ask(request: SignRequest): Promise<Signed> {
+    const message = 'The signer did not answer in time';
+    const late = () => new CodedError('TIMED_OUT', { message });
+    return withTimeout(this.#call(request), this.#timeoutMs, late);
   }
 
   async #call(request: SignRequest): Promise<Signed> {
