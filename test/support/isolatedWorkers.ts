@@ -28,6 +28,16 @@ export function alive(workers: readonly number[]): number[] {
   return workers.filter((pid) => parentOf(pid) !== null);
 }
 
+/** @returns whether the process was still there: between a list and the signal it may end */
+function kill(pid: number): boolean {
+  try {
+    return process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
+
 /**
  * Kills a worker of the process as soon as there is one.
  *
@@ -37,10 +47,7 @@ export function alive(workers: readonly number[]): number[] {
 export async function killWorker(parent: number, until: AbortSignal): Promise<number | null> {
   while (!until.aborted) {
     const [pid] = isolatedWorkers(parent);
-    if (pid !== undefined) {
-      process.kill(pid, 'SIGKILL');
-      return pid;
-    }
+    if (pid !== undefined && kill(pid)) return pid;
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   return null;
