@@ -106,7 +106,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\/page\/browser\//,
     self: 'src/middleware/page/browser/',
     to: [
-      /^src\/shared\/(errors|bytes|threads\/(thread|serve))\.ts$/,
+      /^src\/shared\/(errors|bytes|threads\/(thread|serve|slices))\.ts$/,
       /^src\/(falcon|aggregate|client)\/index\.ts$/,
       // The module of the library's threads, bundled.
       /^src\/aggregate\/aggregateWorker\.ts$/,

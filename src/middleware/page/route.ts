@@ -1,11 +1,10 @@
 /**
- * `GET /v1/ui`: a page for trying the service. Everything it loads comes from here, under a content
- * security policy that allows nothing else. It is open to everyone, since it knows nothing until
- * someone enters an API key.
+ * `GET /v1/ui`: a page for trying the service. It loads only files of the service, enforced by a
+ * content security policy. It needs no authentication, since it shows nothing without an API key.
  *
  *   /v1/ui                    the HTML, revalidated at every visit
- *   /v1/ui/                   redirected to the former, since names are relative
- *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: immutable under these names
+ *   /v1/ui/                   redirects to /v1/ui, to which the names of the files are relative
+ *   /v1/ui/<name>.<hash>.<x>  script, worker, style, icon: immutable
  */
 import { brotliDecompressSync, gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
@@ -20,7 +19,7 @@ import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
 const IMMUTABLE = 'public, max-age=31536000, immutable';
 const REVALIDATED = 'no-cache';
 
-/** A file in the encodings that browsers accept; each is made when it is first requested. */
+/** A file in all encodings. Each encoding is computed at its first request. */
 class Asset {
   readonly etag: string;
   readonly type: string;
@@ -46,7 +45,6 @@ class Asset {
 
 type Encoding = 'br' | 'gzip' | 'identity';
 
-/** Routes of the page. */
 export function uiRoutes({ settings }: Deps): Route[] {
   const { assets, names } = servedAssets();
   const html = utf8.encode(renderPage(TEMPLATE, names, pageConfig(settings, names)));
@@ -90,7 +88,7 @@ const utf8 = new TextEncoder();
 
 type Names = Readonly<Record<AssetName, string>>;
 
-/** The files by their names in urls, which change with their content. */
+/** Returns the files by their names in urls, which contain a hash of the content. */
 function servedAssets(): { assets: ReadonlyMap<string, Asset>; names: Names } {
   const assets = new Map<string, Asset>();
   const names = {} as Record<AssetName, string>;
@@ -117,8 +115,8 @@ function pageConfig(settings: Settings, names: Names): PageConfig {
 }
 
 /**
- * The origins that the page may call besides its own: the public address, and those of a blob
- * store that clients reach directly.
+ * Returns the origins that the page may call besides its own: the public address, and the blob
+ * store if clients access it directly.
  */
 async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   const urls = publicUrl === undefined ? [] : [publicUrl];
@@ -128,7 +126,7 @@ async function origins({ publicUrl, blobs }: Settings): Promise<string[]> {
   return [...new Set(urls.map((url) => new URL(url).origin))];
 }
 
-/** Only our own files may be scripts and styles, and no string may become markup or script. */
+/** Allows scripts and styles only from the service, and no markup or script from strings. */
 function pagePolicy(others: readonly string[]): string {
   return contentSecurityPolicy([
     "script-src 'self' 'wasm-unsafe-eval'",
@@ -141,12 +139,12 @@ function pagePolicy(others: readonly string[]): string {
   ]);
 }
 
-/** The policy of the worker: it compiles WebAssembly and calls no one. */
+/** The policy of the files, for the worker: it compiles WebAssembly and makes no requests. */
 const ASSET_POLICY = contentSecurityPolicy(["script-src 'self' 'wasm-unsafe-eval'"]);
 
 type Bodies = Partial<Record<Encoding, () => Uint8Array<ArrayBuffer>>>;
 
-/** The file in the best accepted encoding. */
+/** Returns the file in the best encoding that the client accepts. */
 function answer(
   c: Context,
   { etag, type }: { readonly etag: string; readonly type: string },
@@ -190,22 +188,20 @@ const escapeHtml = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 
 /**
- * Fills in a template. Placeholders are `{{name}}`.
+ * Fills in the placeholders of a template, `{{name}}`.
  *
- * @param names served names of the assets: `app`, `style`, `icon`
- * @throws RangeError for a placeholder that nothing fills
+ * @throws RangeError for an unknown placeholder
  */
 export function renderPage(
   template: string,
   names: Readonly<Record<'app' | 'style' | 'icon', string>>,
   config: PageConfig,
 ): string {
-  const configTag = `<meta name="${CONFIG_META}" content="${escapeHtml(JSON.stringify(config))}">`;
   const values: Readonly<Record<string, string>> = {
     app: escapeHtml(`ui/${names.app}`),
     style: escapeHtml(`ui/${names.style}`),
     icon: escapeHtml(`ui/${names.icon}`),
-    config: configTag,
+    config: `<meta name="${CONFIG_META}" content="${escapeHtml(JSON.stringify(config))}">`,
   };
   return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
     const value = values[name];

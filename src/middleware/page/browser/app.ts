@@ -1,13 +1,13 @@
-/**
- * Shared by the views: the configuration, the client, the worker, the API key, the current task.
- */
+/** State shared by the views: configuration, client, worker, API key, current task. */
 import { type Client, createClient } from '../../../client/index.ts';
+import { CodedError } from '../../../shared/errors.ts';
+import { PoolThread } from '../../../shared/threads/thread.ts';
 import { CONFIG_META, type PageConfig } from '../../../wire/pageConfig.ts';
 import { Watched } from './dom.ts';
-import type { BatchSummary, FileReading, Limits, ResultSummary } from './worker/protocol.ts';
-import { WorkerClient } from './workerClient.ts';
+import type { Calls } from './worker/calls.ts';
+import { type BatchSummary, type Limits, type Progress, WORKER_NAME } from './worker/protocol.ts';
 
-/** A view: made once, shown and hidden according to the address. */
+/** A view: created once, shown and hidden according to the address. */
 export interface View {
   readonly title: string;
   readonly element: HTMLElement;
@@ -16,38 +16,48 @@ export interface View {
   leave?(): void;
 }
 
-/** The state of the page. */
+/** The part of trusted types used here; TypeScript and some browsers lack them. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL: (url: string) => string },
+  ): { createScriptURL(url: string): string };
+}
+
+/** Time limit for loading the worker, which is large. */
+const HELLO_MS = 120_000;
+
 export class App {
   readonly config: PageConfig = readConfig();
-  /** Address of the service that served this page, without `/v1` and without a slash at its end. */
+  /** Address of the service that served this page, without `/v1` and without a trailing slash. */
   readonly base: string = new URL('../', document.baseURI).href.replace(/\/$/, '');
-  readonly worker = new WorkerClient(new URL(this.config.worker, document.baseURI).href);
-  /** The task that is being put together. */
+  /** The task being built. */
   readonly draft = new Watched<BatchSummary | null>(null);
-  /** The batches that were submitted from here, by task, to verify results against. */
+  /** Batches submitted from this page by task id, for verifying results. */
   readonly submitted = new Map<string, BatchSummary>();
-  /** Services on one host do not share keys. */
+  /** Services on the same host have separate keys. */
   readonly #place = `falconry key ${this.base}`;
   readonly #key = new Watched(readStored(this.#place));
   readonly client: Client = this.#clientOf(() => this.key ?? '');
+  readonly #worker = workerModule(new URL(this.config.worker, document.baseURI).href);
+  #thread: PoolThread | undefined;
 
-  /** The API key in use. */
   get key(): string | null {
     return this.#key.value;
   }
 
-  /** Uses a key, which is in memory only; with `keep`, it survives reloads of this tab. */
+  /** Sets the API key. It stays in memory; with `keep`, it also survives reloads of this tab. */
   useKey(key: string | null, keep: boolean): void {
     store(this.#place, keep ? key : null);
     this.#key.set(key);
   }
 
-  /** Shows the state of the key now, and again at every change. */
+  /** Calls `show` now and at every change of the key. */
   followKey(show: () => void): void {
     this.#key.follow(show);
   }
 
-  /** Checks a key with the service. @throws ClientError if it is not accepted, or on failure */
+  /** Checks a key with the service. @throws ClientError if it is rejected, or on failure */
   async tryKey(key: string): Promise<void> {
     await this.#clientOf(key).page({ limit: 1 });
   }
@@ -62,18 +72,33 @@ export class App {
     return { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes: maxBodyBytes };
   }
 
-  /** Reads a task file in the worker. */
-  async readFile(file: File, kind: BatchSummary['kind']): Promise<FileReading> {
-    const { limits, worker } = this;
-    const { name, size } = file;
-    // The worker refuses a larger file, which is not read.
-    const bytes = size > limits.maxFileBytes ? new ArrayBuffer(0) : await file.arrayBuffer();
-    return worker.call('readFile', { bytes, size, name, kind, limits });
-  }
-
-  /** Reads a result file in the worker; rejected with its fault if it is not one. */
-  async readResult(file: Blob): Promise<ResultSummary> {
-    return this.worker.call('readResult', { bytes: await file.arrayBuffer() });
+  /**
+   * Calls the worker, which starts with the first call and after a failure. Rejects with a
+   * CodedError: `ABORTED` if `signal` is aborted.
+   */
+  async call<Name extends keyof Calls>(
+    name: Name,
+    take: Parameters<Calls[Name]>[0],
+    options: { signal?: AbortSignal; onProgress?: (progress: Progress) => void } = {},
+  ): Promise<Awaited<ReturnType<Calls[Name]>>> {
+    const { signal, onProgress } = options;
+    if (signal?.aborted) throw new CodedError('ABORTED');
+    this.#thread ??= new PoolThread({
+      name: WORKER_NAME,
+      module: this.#worker,
+      helloMs: HELLO_MS,
+      onLost: () => {
+        this.#thread = undefined;
+      },
+    });
+    const give = await this.#thread.call(
+      { work: { name, take } },
+      {
+        ...(signal && { signal }),
+        ...(onProgress && { onNews: (news) => onProgress(news as Progress) }),
+      },
+    );
+    return give as Awaited<ReturnType<Calls[Name]>>;
   }
 
   go(route: string): void {
@@ -81,8 +106,8 @@ export class App {
   }
 
   /**
-   * A signed url at the address of this page. The service uses the address that it knows; if it
-   * serves the url itself, the address of this page is the same place, and the page may call it.
+   * Returns a signed url that the page can reach. The service writes its public address into urls;
+   * if it serves them itself, the address of this page works as well, and the policy allows it.
    */
   reachable(url: string): string {
     if (!this.config.servedUrls) return url;
@@ -91,12 +116,24 @@ export class App {
   }
 }
 
+/** @param url absolute url of the worker's script, on this origin */
+function workerModule(url: string): { locate(): URL; make(): Worker } {
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
+  // The page's policy accepts no other script address.
+  const policy = trustedTypes?.createPolicy('falconry', { createScriptURL: () => url });
+  const trusted = policy?.createScriptURL(url) ?? url;
+  return {
+    locate: () => new URL(url),
+    make: () => new Worker(trusted, { type: 'module', name: WORKER_NAME }),
+  };
+}
+
 function readConfig(): PageConfig {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${CONFIG_META}"]`);
   return JSON.parse(meta?.content ?? '{}') as PageConfig;
 }
 
-// If the browser forbids storage, nothing is kept.
+// Browsers may forbid storage; then nothing is kept.
 
 function readStored(place: string): string | null {
   try {
@@ -106,7 +143,6 @@ function readStored(place: string): string | null {
   }
 }
 
-/** Null removes it. */
 function store(place: string, text: string | null): void {
   try {
     if (text === null) sessionStorage.removeItem(place);

@@ -1,4 +1,4 @@
-/** Creates elements without HTML in strings, as the page's policy of trusted types requires. */
+/** Creates elements without HTML strings, as required by the page's Trusted Types policy. */
 
 export type Child = Node | string | number | false | null | undefined | readonly Child[];
 
@@ -6,59 +6,51 @@ type Listeners = {
   [Name in keyof HTMLElementEventMap]?: (event: HTMLElementEventMap[Name]) => void;
 };
 
-/** Attributes by name; `true` means one without a value; `false`, null and undefined omit it. */
+/** Attributes by name. `true` sets an empty value; `false`, null and undefined omit one. */
 export interface Attributes {
   readonly on?: Listeners;
   readonly [name: string]: string | number | boolean | null | undefined | Listeners;
 }
 
-/** @returns a new element with attributes, listeners and children */
-export function h<K extends keyof HTMLElementTagNameMap>(
+/** Creates an HTML element with attributes, listeners and children. */
+export const h = <K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
   ...children: Child[]
-): HTMLElementTagNameMap[K] {
-  const element = document.createElement(tag);
-  setAttributes(element, attributes);
-  append(element, children);
-  return element;
-}
+): HTMLElementTagNameMap[K] => build(document.createElement(tag), attributes, children);
 
-const SVG = 'http://www.w3.org/2000/svg';
-
-/** @returns a new SVG element */
-export function svg<K extends keyof SVGElementTagNameMap>(
+/** Creates an SVG element. */
+export const svg = <K extends keyof SVGElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
   ...children: Child[]
-): SVGElementTagNameMap[K] {
-  const element = document.createElementNS(SVG, tag);
-  setAttributes(element, attributes);
-  append(element, children);
-  return element;
-}
+): SVGElementTagNameMap[K] =>
+  build(document.createElementNS('http://www.w3.org/2000/svg', tag), attributes, children);
 
-function setAttributes(element: Element, { on, ...attributes }: Attributes): void {
+function build<E extends Element>(
+  element: E,
+  { on, ...attributes }: Attributes,
+  children: readonly Child[],
+): E {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === true) element.setAttribute(name, '');
-    else if (typeof value === 'string' || typeof value === 'number') {
-      element.setAttribute(name, String(value));
-    }
+    else if (value !== false && value != null) element.setAttribute(name, String(value));
   }
   for (const [name, listener] of Object.entries(on ?? {})) {
     element.addEventListener(name, listener as EventListener);
   }
+  append(element, children);
+  return element;
 }
 
 function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) {
     if (Array.isArray(child)) append(parent, child);
-    else if (child instanceof Node) parent.append(child);
-    else if (typeof child === 'string' || typeof child === 'number') parent.append(String(child));
+    else if (child || child === 0) parent.append(child as Node | string);
   }
 }
 
-/** Replaces the children of an element. A focus that is lost by it goes to the heading above. */
+/** Replaces the children of an element. If that removes the focus, the heading above gets it. */
 export function fill(element: Element, ...children: Child[]): void {
   const active = document.activeElement;
   const held = active !== element && element.contains(active);
@@ -69,7 +61,7 @@ export function fill(element: Element, ...children: Child[]): void {
   else focusNear(element);
 }
 
-/** Moves the focus to the heading of the panel, or else of the view, that an element is in. */
+/** Moves the focus to the heading of the element's panel or, without one, of the view. */
 export function focusNear(element: Element): void {
   const above = element.closest('.panel')?.querySelector('h2');
   const heading = above ?? document.querySelector<HTMLElement>('#main h1') ?? byId('main');
@@ -77,7 +69,7 @@ export function focusNear(element: Element): void {
   heading.focus({ preventScroll: true });
 }
 
-/** Turns a control off or on. A focus cannot stay on one that is off: it goes to the neighbour. */
+/** Disables or enables a control. A disabled control passes its focus to the neighbour. */
 export function setOff(control: HTMLButtonElement, off: boolean, neighbour?: HTMLElement): void {
   const held = off && control === document.activeElement;
   control.disabled = off;
@@ -86,7 +78,7 @@ export function setOff(control: HTMLButtonElement, off: boolean, neighbour?: HTM
   if (neighbour === undefined || neighbour !== document.activeElement) focusNear(control);
 }
 
-/** The element of the template with this id. */
+/** Returns the template's element with this id. */
 export function byId(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (element === null) throw new Error(`the page has no #${id}`);
@@ -95,20 +87,19 @@ export function byId(id: string): HTMLElement {
 
 let ids = 0;
 
-/** @returns a new id, to connect a label with its control */
+/** Returns a new id, for connecting a label with its control. */
 export const freshId = (name: string): string => `${name}-${++ids}`;
 
 let lastSaid = '';
 
-/** Announces a sentence to users of screen readers. */
+/** Announces a sentence to screen readers. */
 export function announce(text: string): void {
   const region = byId('announcer');
-  // A repeated text is announced only if it differs, hence the non-breaking space.
+  // Screen readers skip an unchanged text, hence the non-breaking space.
   region.textContent = text === lastSaid ? `${text} ` : text;
   lastSaid = region.textContent;
 }
 
-/** A button. */
 export function button(
   label: Child,
   onClick: () => void,
@@ -119,21 +110,20 @@ export function button(
   return h('button', own, label);
 }
 
-/** A `div` of a class. */
+/** A `div` with a class. */
 export const div = (name: string, ...children: Child[]): HTMLElement =>
   h('div', { class: name }, children);
 
-/** A paragraph of a class. */
+/** A paragraph with a class. */
 export const p = (name: string, ...children: Child[]): HTMLElement =>
   h('p', { class: name }, children);
 
 export const strong = (text: string): HTMLElement => h('strong', {}, text);
 
-/** A link; with a class it may look like a button. */
 export const link = (href: string, label: Child, name?: string): HTMLElement =>
   h('a', { href, class: name }, label);
 
-/** A value that is followed: listeners are called at every change. */
+/** A value with listeners, which are called at every change. */
 export class Watched<T> {
   readonly #listeners = new Set<() => void>();
   #value: T;
@@ -151,7 +141,7 @@ export class Watched<T> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Shows the value now, and again at every change. */
+  /** Calls `show` now and at every change. */
   follow(show: () => void): void {
     this.#listeners.add(show);
     show();

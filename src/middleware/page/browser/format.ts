@@ -1,4 +1,4 @@
-/** Formats numbers, times and long hex; sizes and counts are in `src/wire/sizes.ts`. */
+/** Formats durations, times and long hex; `src/wire/sizes.ts` formats sizes and counts. */
 import { count } from '../../../wire/sizes.ts';
 
 const digits = (most: number) =>
@@ -18,7 +18,7 @@ export const percent = (share: number): string => `${oneDigit.format(share * 100
 
 const localTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
 
-/** A time of the service in the reader's time zone; any other text as it is. */
+/** Formats a time in the reader's time zone; returns any other text unchanged. */
 export function time(iso: string): string {
   const date = new Date(iso);
   return Number.isNaN(date.getTime()) ? iso : localTime.format(date);

@@ -1,6 +1,6 @@
 /**
- * The page: shows the view that the address names. Addresses contain names of views and ids of
- * tasks; a link from `falconry serve --show` also contains an API key.
+ * The page: shows the view that the fragment of its address names, such as `#build` or
+ * `#tasks/<id>`. The link of `falconry serve --show` has an API key in its fragment instead.
  */
 import { holdsKey, keyOfLink } from '../../../wire/pageConfig.ts';
 import { App, type View } from './app.ts';
@@ -24,10 +24,7 @@ const VIEWS = {
 
 type ViewName = keyof typeof VIEWS;
 
-/**
- * The API key of the link that was followed, if there is one. It leaves the address bar and the
- * history of the tab before anything else happens.
- */
+/** Returns the API key of the link, if any, and removes it from the address and the history. */
 function takeKeyOfLink(): string | null {
   const { hostname, hash, pathname, search } = location;
   if (!holdsKey(hash)) return null;
@@ -72,7 +69,7 @@ function show(moveFocus: boolean): void {
 const SCHEMES = ['Auto', 'Light', 'Dark'] as const;
 const SCHEME_PLACE = 'falconry colours';
 
-/** Light, dark, or as the system says: the button cycles through them, the browser remembers. */
+/** Cycles through the colour schemes, and stores the choice. `Auto` follows the system. */
 function startScheme(control: HTMLElement): void {
   let scheme: (typeof SCHEMES)[number] = 'Auto';
   try {
@@ -103,9 +100,9 @@ app.followKey(() => {
 });
 fill(
   byId('about'),
-  'The service at ',
+  'Service at ',
   h('span', { class: 'mono' }, app.base),
-  ', its ',
+  ', with an ',
   link('openapi.json', 'OpenAPI document'),
   '. This page loads nothing from other hosts.',
 );
@@ -113,7 +110,7 @@ byId('skip').addEventListener('click', (event) => {
   event.preventDefault();
   main.focus();
 });
-// A file dropped outside of a drop zone must not replace the page.
+// A file dropped outside a drop zone must not replace the page.
 for (const type of ['dragover', 'drop'] as const) {
   window.addEventListener(type, (event) => event.preventDefault());
 }

@@ -1,4 +1,4 @@
-/** The controls that several views use. */
+/** Controls shared by the views. */
 import { sizeText } from '../../../../wire/sizes.ts';
 import type { App } from '../app.ts';
 import {
@@ -37,7 +37,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
-/** @returns an icon that assistive technology ignores */
+/** Returns an icon that assistive technology ignores. */
 export function icon(name: IconName): SVGElement {
   const attributes = { viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' };
   return svg(
@@ -71,25 +71,23 @@ export function choices<T extends string>(
   return h('fieldset', {}, h('legend', {}, legend), div('row', buttons));
 }
 
-/** The content of an empty panel. */
+/** The content of a panel without data. */
 export const empty = (name: IconName, title: string, text: Child, ...more: Child[]): HTMLElement =>
   div('empty', icon(name), p('', strong(title)), p('', text), more);
 
-/** A panel with a heading. */
 export function panel(title: string, ...children: Child[]): HTMLElement {
   const id = freshId('panel');
   const head = h('header', {}, h('h2', { id }, title));
   return h('section', { class: 'panel', 'aria-labelledby': id }, head, children);
 }
 
-/** The element of a view. */
 export const view = (...children: Child[]): HTMLElement => div('view', children);
 
-/** The heading of a view; it gets the focus when the view appears. */
+/** The heading of a view, which receives the focus when the view appears. */
 export const lead = (title: string, text: Child): HTMLElement =>
   div('lead', h('h1', { tabindex: -1 }, title), p('', text));
 
-/** The reminder on views that need an API key. */
+/** A reminder, visible while there is no API key. */
 export function keyNotice(app: App): HTMLElement {
   const text = p(
     '',
@@ -104,21 +102,19 @@ export function keyNotice(app: App): HTMLElement {
   return element;
 }
 
-/** A table that scrolls within the page; the label names it to those who hear it. */
+/** A scrollable table. Screen readers announce the label. */
 export function table(label: string, head: readonly Child[], ...rows: Child[]): HTMLElement {
   const body = h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows));
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, body);
 }
 
-/** The heading of a column. */
 export const column = (name: string, kind = ''): HTMLElement =>
   h('th', { scope: 'col', class: kind }, name);
 
-/** A cell of a table. */
 export const cell = (kind: string, ...children: Child[]): HTMLElement =>
   h('td', { class: kind }, children);
 
-/** Facts in pairs. */
+/** A list of names and values. */
 export const facts = (
   pairs: readonly (readonly [name: string, value: Child])[],
   kind = '',
@@ -129,7 +125,7 @@ export const facts = (
     pairs.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   );
 
-/** Hex, shortened, with a button that copies all of it. */
+/** Shortened hex, with a button that copies the full value. */
 export function hexValue(label: string, hex: string): HTMLElement {
   const copy = () =>
     navigator.clipboard.writeText(hex).then(
@@ -160,13 +156,21 @@ const TONE_ICONS: Readonly<Record<Tone, IconName | null>> = {
   plain: null,
 };
 
-/** A word on a coloured background; an icon and the word say the same as the colour. */
+/** A word on a coloured background, with an icon, so that colour is not the only signal. */
 export function chip(text: string, tone: Tone): HTMLElement {
   const name = TONE_ICONS[tone];
   return h('span', { class: `chip ${tone}` }, name !== null && icon(name), text);
 }
 
-/** A bar with words; `set` moves both. */
+/** Listeners of a form whose submission runs an action. */
+export const onSubmit = (run: () => unknown): { submit(event: Event): void } => ({
+  submit(event) {
+    event.preventDefault();
+    void run();
+  },
+});
+
+/** A progress bar with a text; `set` updates both. */
 export function meter(label: string): {
   element: HTMLElement;
   set(text: string, done: number, total: number): void;
@@ -183,7 +187,7 @@ export function meter(label: string): {
   };
 }
 
-/** A place to drop or choose a file. */
+/** A control for choosing or dropping a file. */
 export function dropZone(options: {
   readonly label: string;
   readonly hint: string;
@@ -204,7 +208,7 @@ export function dropZone(options: {
     on: {
       change: () => {
         take(input.files);
-        // Lets the user choose the same file again after correcting it.
+        // Allows choosing the same file again after a correction.
         input.value = '';
       },
     },
@@ -230,7 +234,7 @@ export function dropZone(options: {
   };
 }
 
-/** Asks for confirmation of what cannot be undone. */
+/** Asks for confirmation of an action that cannot be undone. */
 export function confirm(title: string, text: string, yes: string): Promise<boolean> {
   const id = freshId('dialog');
   const answers = div(
@@ -243,7 +247,7 @@ export function confirm(title: string, text: string, yes: string): Promise<boole
   return new Promise((resolve) => {
     dialog.addEventListener('close', () => {
       dialog.remove();
-      // The element that had the focus before may be gone by now.
+      // The element that had the focus may no longer exist.
       if (document.activeElement === document.body) focusNear(byId('main'));
       resolve(dialog.returnValue === 'yes');
     });
@@ -252,7 +256,6 @@ export function confirm(title: string, text: string, yes: string): Promise<boole
   });
 }
 
-/** Downloads bytes as a file. */
 export function download(name: string, data: Blob): void {
   const url = URL.createObjectURL(data);
   const anchor = h('a', { href: url, download: name });
@@ -262,7 +265,7 @@ export function download(name: string, data: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** Runs the work of a button, which is disabled meanwhile but keeps the focus. */
+/** Runs a button's action. The button is inactive meanwhile, but keeps the focus. */
 export async function whileBusy(
   control: HTMLButtonElement,
   work: () => Promise<void>,

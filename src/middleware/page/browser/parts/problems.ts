@@ -1,33 +1,34 @@
-/** Errors, and the faults of files, in words. */
+/** Describes errors and the faults of files. */
 import { isClientError } from '../../../../client/index.ts';
 import { isCodedError } from '../../../../shared/errors.ts';
 import { reasonWords } from '../../../../wire/reasons.ts';
 import { count, counted } from '../../../../wire/sizes.ts';
-import { div, h, p, strong } from '../dom.ts';
-import type { FileFault } from '../worker/protocol.ts';
+import type { App } from '../app.ts';
+import { announce, div, fill, h, p, strong } from '../dom.ts';
+import type { BatchSummary, FileFault } from '../worker/protocol.ts';
 import { cell, column, table } from './controls.ts';
 
-/** The most parts of an error that are shown. */
+/** The maximum number of parts of an error on display. */
 const SHOWN_PARTS = 8;
-/** The most rows of faults that are shown; the heading has the total. */
+/** The maximum number of faults in a table; the heading has the total. */
 const SHOWN_FAULTS = 100;
 
 interface Readable {
   readonly title: string;
   readonly detail: string;
-  /** The code, to look up in the documentation. */
+  /** The code, which the documentation explains. */
   readonly code: string | null;
   readonly parts: readonly string[];
   readonly total: number;
 }
 
-/** Advice for a code, in addition to the service's own text. */
+/** Advice by error code, added to the service's own text. */
 const ADVICE: Readonly<Record<string, string>> = {
   UNAUTHENTICATED:
-    'Is it complete? Enter the key alone, without a word such as Bearer in front of it.',
-  SIGNING_DISABLED: 'The operator has turned the signing endpoint off; it is only for tests.',
+    'Check that it is complete. Enter only the key, without a prefix such as Bearer.',
+  SIGNING_DISABLED: 'The operator has disabled the signing endpoint, which is for testing only.',
   RATE_LIMITED: 'Wait a moment and try again.',
-  NETWORK: 'Is the service running, and are you online?',
+  NETWORK: 'Check that the service is running and that you are online.',
   TIMEOUT: 'The service did not answer in time. Try again.',
   FORBIDDEN_URL: 'Signed URLs expire. Try again to get a new one.',
 };
@@ -52,8 +53,8 @@ function readable(error: unknown): Readable {
   if (isCodedError(error)) {
     const { code, cause } = error;
     if (code === 'ABORTED') return { title: 'Stopped', detail: '', code, ...nothing };
-    const lost = 'The worker of the page could not be loaded, or failed';
-    // The worker's own words are in the cause.
+    const lost = 'The page’s worker could not be loaded, or failed';
+    // The worker's message is in the cause.
     const detail = code === 'THREAD_LOST' ? lost : (cause as Error).message;
     const shown = code === 'INTERNAL' || code === 'THREAD_LOST' ? null : code;
     return { title: 'This could not be done here', detail, code: shown, ...nothing };
@@ -62,14 +63,14 @@ function readable(error: unknown): Readable {
   return { title: 'Something went wrong on this page', detail, code: null, ...nothing };
 }
 
-/** @returns whether the user stopped it, which is not an error */
+/** Returns true if the user stopped the action, which is not an error. */
 export function isStopped(error: unknown): boolean {
   if (isClientError(error)) return error.kind === 'aborted';
   if (isCodedError(error)) return error.code === 'ABORTED';
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** The box that shows an error; screen readers read it out. */
+/** Shows an error; screen readers announce it. */
 export function problemBox(error: unknown): HTMLElement {
   const { title, detail, parts, total, code } = readable(error);
   const more = total - parts.length;
@@ -88,7 +89,7 @@ export function problemBox(error: unknown): HTMLElement {
   );
 }
 
-/** The faults of a file, by item and line. */
+/** Lists the faults of a file by item and line. */
 export function faultList(
   title: string,
   faults: readonly FileFault[],
@@ -121,4 +122,27 @@ function faultTable(faults: readonly FileFault[], total: number): HTMLElement {
   const more = total - SHOWN_FAULTS;
   const rest = h('td', { colspan: hasLines ? 3 : 2 }, `and ${count(more)} more`);
   return table('Faults', head, rows, more > 0 && h('tr', {}, rest));
+}
+
+/** Reads a task file in the worker. Shows its faults, or an error, in `place`, and returns null. */
+export async function readTaskFile(
+  app: App,
+  file: File,
+  kind: BatchSummary['kind'],
+  place: HTMLElement,
+): Promise<BatchSummary | null> {
+  const { limits } = app;
+  const { name, size } = file;
+  try {
+    // The worker rejects a file that is too large by its size alone.
+    const bytes = size > limits.maxFileBytes ? new ArrayBuffer(0) : await file.arrayBuffer();
+    const reading = await app.call('readFile', { bytes, size, name, kind, limits });
+    if ('summary' in reading) return reading.summary;
+    const { faults, total } = reading;
+    fill(place, faultList(`${name} is not a task file`, faults, total));
+    announce(`${name} is not a task file: ${counted(total, 'fault')}`);
+  } catch (error) {
+    fill(place, problemBox(error));
+  }
+  return null;
 }

@@ -1,11 +1,11 @@
-/** A result: its size, its description, its file, and its verification. */
+/** Displays a result: its size, description, file and verification. */
 import { count, counted, sizeText } from '../../../../wire/sizes.ts';
 import type { App } from '../app.ts';
 import { announce, button, div, fill, h, p, setOff, strong, svg } from '../dom.ts';
 import { duration, percent } from '../format.ts';
 import type { BatchSummary, ResultSummary } from '../worker/protocol.ts';
 import { chip, download, dropZone, facts, hexValue, panel, whileBusy } from './controls.ts';
-import { faultList, problemBox } from './problems.ts';
+import { problemBox, readTaskFile } from './problems.ts';
 
 const SETS: Readonly<Record<string, string>> = {
   falcon512: 'Falcon-512',
@@ -19,21 +19,17 @@ const TIMINGS: Readonly<Record<string, string>> = {
   aggregate_ms: 'Aggregated in',
 };
 
-/**
- * The panels of a result, in order.
- *
- * @param batch the batch that it was made of, if this page has it
- */
-export function resultPanels(
-  app: App,
-  result: ResultSummary,
-  file: File,
-  batch: BatchSummary | null,
-): HTMLElement[] {
+/** Reads a result file in the worker. @throws CodedError if it is not one */
+export async function readResult(app: App, file: File): Promise<ResultSummary> {
+  return app.call('readResult', { bytes: await file.arrayBuffer() });
+}
+
+export function resultPanels(app: App, result: ResultSummary, file: File): HTMLElement[] {
   const { sizes, timings } = result;
+  const batch = app.submitted.get(String(result.processId)) ?? null;
   const promise =
-    'The library verifies it here, in this browser. Nothing is sent anywhere, and the service ' +
-    'need not be trusted.';
+    'The library verifies the result in this browser. Nothing is sent anywhere, and you need not ' +
+    'trust the service.';
   return [
     panel('What was saved', savings(result)),
     panel('Verify the aggregate', p('soft', promise), new Verifier(app, result, batch).element),
@@ -62,16 +58,14 @@ interface Segment {
   readonly bytes: number;
 }
 
-/** The width of the drawing, which is scaled to fit. */
+/** The drawing's units; it is scaled to fit. */
 const WIDTH = 1000;
 const HEIGHT = 36;
-/** The gap between segments. */
 const GAP = 3;
 
 /**
- * The savings as a picture: the bytes of plain signatures and those of the aggregate, on one scale.
- * Both are what a verifier needs besides keys and messages, salts included. The headline has the
- * same numbers.
+ * Draws the bytes of the plain signatures and of the aggregate on one scale. Both numbers include
+ * the salts: together with keys and messages, each is all that a verifier needs.
  */
 function savings({ format, count: items, sizes }: ResultSummary): HTMLElement {
   const { aggregate, salts, signatures } = sizes;
@@ -83,8 +77,8 @@ function savings({ format, count: items, sizes }: ResultSummary): HTMLElement {
   const saved = 1 - aggregate / Math.max(1, signatures);
   const saltsText =
     salts === 0
-      ? 'Salts 0 B: they follow from keys and messages, or are constant'
-      : `Salts ${sizeText(salts)}, in both: ${percent(salts / aggregate)} of the aggregate`;
+      ? 'Salts 0 B: derived from keys and messages, or constant'
+      : `Salts ${sizeText(salts)} in each: ${percent(salts / aggregate)} of the aggregate`;
   const legend = [
     [plain.name, `Signatures ${sizeText(plain.bytes)}`],
     [proof.name, `${format === 'proof' ? 'Proof' : 'Bundle'} ${sizeText(proof.bytes)}`],
@@ -101,7 +95,7 @@ function savings({ format, count: items, sizes }: ResultSummary): HTMLElement {
     bar(counted(items, 'plain signature'), [plain, salted], scale),
     bar(`One aggregate (${format})`, [proof, salted], scale),
     h('ul', { class: 'legend', 'aria-label': 'Parts' }, legend),
-    p('hint', 'Keys and messages, which a verifier needs in either case, are not counted.'),
+    p('hint', 'Keys and messages are not counted: a verifier needs them in either case.'),
   );
 }
 
@@ -113,7 +107,7 @@ function bar(name: string, segments: readonly Segment[], scale: number): HTMLEle
       const at = x;
       const width = (bytes / scale) * WIDTH;
       x += width;
-      // Even the smallest part is visible.
+      // Keeps even the smallest part visible.
       const shown = Math.max(1.5, width - GAP).toFixed(2);
       return svg('rect', { class: kind, x: at.toFixed(2), y: 0, width: shown, height: HEIGHT });
     });
@@ -133,12 +127,12 @@ function bar(name: string, segments: readonly Segment[], scale: number): HTMLEle
   );
 }
 
-/** The most outcomes that are shown. */
+/** The maximum number of outcomes on display. */
 const MAX_OUTCOMES = 6;
 
 /**
- * Verifies a result in this browser, against the task file that was submitted from here or another
- * one; and, as a counter-check, an aggregate with one changed byte, which must be rejected.
+ * Verifies a result in this browser against the submitted task or a task file. As a negative test,
+ * verifies an aggregate with one changed byte, which must be rejected.
  */
 class Verifier {
   readonly element: HTMLElement;
@@ -147,6 +141,7 @@ class Verifier {
   readonly #known: BatchSummary | null;
   #batch: BatchSummary | null;
   readonly #source = div('stack');
+  readonly #trouble = div('stack');
   readonly #log = h('div', { class: 'stack log', role: 'log', 'aria-label': 'Outcomes' });
   readonly #verify = button(
     'Verify in this browser',
@@ -158,7 +153,7 @@ class Verifier {
   );
   readonly #zone = dropZone({
     label: 'Choose your task file, or drop it here',
-    hint: 'The result is about its digests and keys, in order; signatures are ignored',
+    hint: 'Its digests and keys must be those of the result, in order; signatures are ignored',
     onFile: (file) => void this.#read(file),
   });
 
@@ -171,7 +166,7 @@ class Verifier {
     this.element = div('stack', this.#source, div('row', this.#verify, this.#tamper), this.#log);
   }
 
-  /** Runs a check; until its outcome, the log shows a chip. */
+  /** Runs a check; the log shows a chip until its outcome. */
   #run(control: HTMLButtonElement, text: string, check: () => Promise<HTMLElement>): void {
     void whileBusy(control, async () => {
       const waiting = div('row', chip(text, 'busy'));
@@ -182,8 +177,8 @@ class Verifier {
   }
 
   async #verdict(): Promise<HTMLElement> {
-    const verdict = await this.#app.worker.call('verifyResult', this.#pair());
-    if (!verdict.valid) return outcome('bad', 'Not valid.', ` ${verdict.reason ?? ''}.`);
+    const verdict = await this.#app.call('verifyResult', this.#pair());
+    if (!verdict.valid) return outcome('bad', 'Not valid.', ` ${verdict.reason}.`);
     this.#tamper.disabled = false;
     const what = `${counted(this.#result.count, 'signature')} in ${duration(verdict.ms)}`;
     const where = `by WebAssembly on ${counted(verdict.threads, 'thread')} of this browser`;
@@ -191,7 +186,7 @@ class Verifier {
   }
 
   async #counterCheck(): Promise<HTMLElement> {
-    const { valid, ms, at, before, after } = await this.#app.worker.call('tamper', this.#pair());
+    const { valid, ms, at, before, after } = await this.#app.call('tamper', this.#pair());
     const place = `byte ${count(at)} of ${count(this.#result.sizes.aggregate)}`;
     const what = `${place} changed from ${hexByte(before)} to ${hexByte(after)}`;
     return valid
@@ -205,29 +200,21 @@ class Verifier {
   }
 
   async #read(file: File): Promise<void> {
-    const { name } = file;
-    try {
-      const reading = await this.#app.readFile(file, 'statements');
-      if ('faults' in reading) {
-        const faults = faultList(`${name} is not a task file`, reading.faults, reading.total);
-        fill(this.#source, this.#zone.element, faults);
-        return;
-      }
-      this.#batch = reading.summary;
-      this.#show();
-      this.#verify.focus();
-      announce(`${name} read: ${counted(reading.summary.count, 'item')}`);
-    } catch (error) {
-      fill(this.#source, this.#zone.element, problemBox(error));
-    }
+    const summary = await readTaskFile(this.#app, file, 'statements', this.#trouble);
+    if (summary === null) return;
+    this.#batch = summary;
+    this.#show();
+    this.#verify.focus();
+    announce(`${file.name} read: ${counted(summary.count, 'item')}`);
   }
 
   #show(): void {
     const batch = this.#batch;
     setOff(this.#verify, batch === null);
     setOff(this.#tamper, batch === null);
+    fill(this.#trouble);
     if (batch === null) {
-      fill(this.#source, this.#zone.element);
+      fill(this.#source, this.#zone.element, this.#trouble);
       return;
     }
     const name = batch === this.#known ? 'the task submitted from this page' : batch.name;

@@ -1,4 +1,4 @@
-/** Builds a task from test items, a file or signatures of the Sign page, and submits it. */
+/** Builds a task from test items, a file, or signatures from the Sign page, and submits it. */
 import { isClientError } from '../../../../client/index.ts';
 import { binarySizeText, count, counted, sizeText } from '../../../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
@@ -18,13 +18,14 @@ import {
   keyNotice,
   lead,
   meter,
+  onSubmit,
   panel,
   table,
   view,
   whileBusy,
 } from '../parts/controls.ts';
-import { faultList, isStopped, problemBox } from '../parts/problems.ts';
-import type { BatchSummary, SaltChoice, SetChoice } from '../worker/protocol.ts';
+import { faultList, isStopped, problemBox, readTaskFile } from '../parts/problems.ts';
+import type { BatchSummary, GenerateOptions } from '../worker/protocol.ts';
 
 export function buildView(app: App): View {
   const task = div('stack');
@@ -37,7 +38,7 @@ export function buildView(app: App): View {
   const most = counted(app.config.maxSignatures, 'triple');
   const about =
     `A task is an ordered list of up to ${most} (digest, public key, signature). ` +
-    'Every signature is verified here before anything is sent.';
+    'This page verifies every signature before it sends anything.';
   const element = view(
     lead('Build a task', about),
     div('columns side', div('stack', testItems(app), fromFile(app)), panel('Your task', task)),
@@ -45,11 +46,11 @@ export function buildView(app: App): View {
   return { title: 'Build', element };
 }
 
-/** Asks before a draft is replaced. @returns whether there is none, or the user agrees */
+/** Returns true if there is no task to replace, or the user agrees to replace it. */
 async function mayReplace(app: App): Promise<boolean> {
   const summary = app.draft.value;
   if (summary === null) return true;
-  const text = `It has ${counted(summary.count, 'item')} (${summary.name}), which will be removed.`;
+  const text = `This removes its ${counted(summary.count, 'item')} (${summary.name}).`;
   return confirm('Replace your task?', text, 'Replace it');
 }
 
@@ -57,8 +58,8 @@ function testItems(app: App): HTMLElement {
   const { maxSignatures: max } = app.config;
   const items = numberInput(120, max);
   const keys = numberInput(12, max);
-  let set: SetChoice = 'falcon512';
-  let salt: SaltChoice = 'random';
+  let set: GenerateOptions['set'] = 'falcon512';
+  let salt: GenerateOptions['salt'] = 'random';
   const make = h('button', { class: 'button primary', type: 'submit' }, 'Make test items');
   const action = longAction('Making test items', make, 'Stopped', async (signal, tell) => {
     if (!(await mayReplace(app))) return;
@@ -66,7 +67,7 @@ function testItems(app: App): HTMLElement {
     const wanted = { count: most, keys: Math.min(keys.valueAsNumber, most), set, salt };
     tell('Loading the library', 0, 0);
     announce('Making test items');
-    const summary = await app.worker.call('generate', wanted, {
+    const summary = await app.call('generate', wanted, {
       signal,
       onProgress: ({ what, done, total }) =>
         tell(`${what}: ${count(done)} of ${count(total)}`, done, total),
@@ -74,25 +75,19 @@ function testItems(app: App): HTMLElement {
     app.draft.set(summary);
     announce(`${counted(summary.count, 'test item')} made; every signature verified`);
   });
-  const submit = (event: Event) => {
-    event.preventDefault();
-    void action.run();
-  };
   const sets = [
     ['falcon512', 'Falcon-512'],
     ['falcon1024', 'Falcon-1024'],
     ['mixed', 'Both'],
   ] as const;
   const salts = [
-    ['random', 'Random, 40 bytes each in the aggregate'],
-    ['derived', 'Derived from key and message, none'],
+    ['random', 'Random: 40 bytes each in the aggregate'],
+    ['derived', 'Derived from key and message: no bytes'],
   ] as const;
-  const about =
-    'New keys and signatures, made by WebAssembly in a worker of this page. The secret keys ' +
-    'are wiped at once.';
+  const about = 'New keys and signatures, made in this browser. Secret keys are wiped immediately.';
   const form = h(
     'form',
-    { class: 'stack', on: { submit } },
+    { class: 'stack', on: onSubmit(action.run) },
     p('soft small', about),
     div('fields', field('Signatures', items), field('Different keys', keys)),
     choices('Parameter set', sets, (value) => {
@@ -109,8 +104,8 @@ function testItems(app: App): HTMLElement {
 
 function numberInput(usual: number, max: number): HTMLInputElement {
   const value = Math.min(usual, max);
-  const attributes = { type: 'number', min: 1, max, step: 1, value };
-  return h('input', { ...attributes, required: true, inputmode: 'numeric' });
+  const range = { type: 'number', min: 1, max, step: 1, value };
+  return h('input', { ...range, required: true, inputmode: 'numeric' });
 }
 
 function fromFile(app: App): HTMLElement {
@@ -123,37 +118,27 @@ function fromFile(app: App): HTMLElement {
   });
   const say = (text: string) => fill(outcome, p('small soft', text));
   const read = async (file: File) => {
-    const { name } = file;
-    say(`Reading and checking ${name}…`);
-    try {
-      const reading = await app.readFile(file, 'task');
-      if ('faults' in reading) {
-        fill(outcome, faultList(`${name} is not a task file`, reading.faults, reading.total));
-        announce(`${name} is not a task file: ${counted(reading.total, 'fault')}`);
-        return;
-      }
-      const { summary } = reading;
-      const words = `${name}: ${counted(summary.count, 'item')} read`;
-      const taken = await mayReplace(app);
-      say(taken ? `${words}.` : `${words}, not used.`);
-      if (taken) app.draft.set(summary);
-      announce(words);
-    } catch (error) {
-      fill(outcome, problemBox(error));
-    }
+    say(`Reading and checking ${file.name}…`);
+    const summary = await readTaskFile(app, file, 'task', outcome);
+    if (summary === null) return;
+    const words = `${file.name}: ${counted(summary.count, 'item')} read`;
+    const accepted = await mayReplace(app);
+    say(accepted ? `${words}.` : `${words}, not used.`);
+    if (accepted) app.draft.set(summary);
+    announce(words);
   };
   return panel('Task file', zone.element, outcome);
 }
 
-/** The batch before it is sent: how many items and keys, how large, all valid or not. */
+/** Describes the draft: numbers, sizes, and invalid signatures. */
 function draftSummary(app: App, summary: BatchSummary): HTMLElement {
   const { invalid, invalidTotal, bytes } = summary;
   const save = async () => {
-    const file = await app.worker.call('taskFile', { batch: summary.batch });
+    const file = await app.call('taskFile', { batch: summary.batch });
     download('task.json', new Blob([file], { type: 'application/json' }));
   };
   const clear = async () => {
-    const text = `${counted(summary.count, 'item')} will be removed.`;
+    const text = `This removes ${counted(summary.count, 'item')}.`;
     if (await confirm('Empty the task?', text, 'Empty it')) app.draft.set(null);
   };
   const verdict =
@@ -161,8 +146,7 @@ function draftSummary(app: App, summary: BatchSummary): HTMLElement {
       ? chip(`all valid, verified in ${duration(summary.checkMs)}`, 'good')
       : chip(`${count(invalidTotal)} of ${count(summary.count)} invalid`, 'bad');
   const advice =
-    'Save the task file: the result is verified against its keys and digests, and a reload of ' +
-    'this page forgets the task.';
+    'Save the task file: you need it to verify the result, and a reload of this page forgets it.';
   return div(
     'stack',
     div('row apart', p('', strong(summary.name)), verdict),
@@ -184,7 +168,7 @@ function draftSummary(app: App, summary: BatchSummary): HTMLElement {
   );
 }
 
-/** `Falcon-512`, or the number of each set. */
+/** Returns `Falcon-512`, or the number of each set. */
 function setWords({ sets, count: all }: Pick<BatchSummary, 'sets' | 'count'>): string {
   if (sets.falcon512 === all) return 'Falcon-512';
   if (sets.falcon1024 === all) return 'Falcon-1024';
@@ -235,7 +219,7 @@ function submission(app: App, summary: BatchSummary): HTMLElement {
   return div('stack', keyNotice(app), div('row', send), action.places);
 }
 
-/** Creates the task, uploads its file, and notifies the service. @returns the task's id */
+/** Creates a task, uploads its file, and notifies the service. @returns the task's id */
 async function submit(
   app: App,
   summary: BatchSummary,
@@ -244,7 +228,7 @@ async function submit(
 ): Promise<string> {
   const { client } = app;
   tell('Creating the task', 0, 0);
-  const file = await app.worker.call('taskFile', { batch: summary.batch });
+  const file = await app.call('taskFile', { batch: summary.batch });
   const { process_id: id, url } = await client.createTask({ signal });
   try {
     await client.upload(app.reachable(url), file, {
@@ -255,7 +239,7 @@ async function submit(
     tell('Notifying', 1, 1);
     await client.notify(id, { signal });
   } catch (error) {
-    // A task without its file would remain until it expires.
+    // Without its file, the task would stay until it expires.
     if (signal.aborted || isClientError(error)) await client.remove(id).catch(() => {});
     throw error;
   }
@@ -265,12 +249,11 @@ async function submit(
 type Tell = (text: string, done: number, total: number) => void;
 
 /**
- * The frame of a long action: while it runs, a progress bar and a Stop button; afterwards, its
- * error.
+ * Surrounds a long action with a progress bar, a Stop button, and a box for its error.
  *
- * @param control the button that starts it, disabled meanwhile
- * @param stopped announced if the user stopped it
- * @returns the elements for progress and errors, and the start, which does nothing while it runs
+ * @param control the button that starts the action; inactive while it runs
+ * @param stopped announced if the user stops the action
+ * @returns the elements, and `run`, which does nothing while the action runs
  */
 function longAction(
   label: string,

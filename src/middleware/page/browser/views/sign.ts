@@ -1,4 +1,4 @@
-/** Signs a message at the service, and verifies the signature here at once. */
+/** Has the service sign a message, and verifies the signature in this browser. */
 import type { Triple } from '../../../../client/index.ts';
 import { fromHex } from '../../../../shared/bytes.ts';
 import { count, counted, sizeText } from '../../../../wire/sizes.ts';
@@ -13,6 +13,7 @@ import {
   hexValue,
   keyNotice,
   lead,
+  onSubmit,
   panel,
   view,
   whileBusy,
@@ -20,7 +21,7 @@ import {
 import { isStopped, problemBox } from '../parts/problems.ts';
 
 export function signView(app: App): View {
-  const nothing = 'Signatures appear here, each verified by this browser.';
+  const nothing = 'Signatures appear here, each verified in this browser.';
   const results = div('stack', empty('pen', 'No signature yet', nothing));
   const show = (triple: Triple): Promise<string> => {
     const card = signatureCard(app, triple);
@@ -29,107 +30,83 @@ export function signView(app: App): View {
     return card.verdict;
   };
   const about =
-    'The service signs with its own Falcon key. This is for testing only: for anything that ' +
-    'matters, sign where you keep your own key.';
-  const off = ' Test items on the Build page are signed in the browser and do not need it.';
+    'The service signs with its own Falcon key. This is for testing only: in production, sign ' +
+    'where you keep your own key.';
+  const off = ' The browser signs the test items on the Build page itself.';
   const element = view(
     lead('Sign a message', about),
     keyNotice(app),
     !app.config.signing &&
-      div('notice wait', p('', strong('Signing is switched off on this service.'), off)),
-    div(
-      'columns two',
-      panel('Message', new SignForm(app, show).element),
-      panel('Signatures', results),
-    ),
+      div('notice wait', p('', strong('Signing is disabled on this service.'), off)),
+    div('columns two', panel('Message', signForm(app, show)), panel('Signatures', results)),
   );
   return { title: 'Sign', element };
 }
 
-/** The message, as text or hex, and the button that has it signed. */
-class SignForm {
-  readonly element: HTMLElement;
-  readonly #app: App;
-  /** Shows a signature. @returns whether it was verified, in words */
-  readonly #show: (triple: Triple) => Promise<string>;
-  #isHex = false;
-  readonly #problem = h('div');
-  readonly #message = h('textarea', {
-    spellcheck: 'false',
-    on: { input: () => this.#showSize() },
-  });
-  readonly #size = h('span');
-
-  constructor(app: App, show: (triple: Triple) => Promise<string>) {
-    this.#app = app;
-    this.#show = show;
-    const send = h('button', { class: 'button primary', type: 'submit' }, 'Sign');
-    const submit = (event: Event) => {
-      event.preventDefault();
-      void whileBusy(send, () => this.#sign());
-    };
-    const kinds = [
-      ['text', 'Text'],
-      ['hex', 'Hex'],
-    ] as const;
-    this.element = h(
-      'form',
-      { class: 'stack', on: { submit } },
-      field('Message', this.#message, this.#size),
-      choices('Read it as', kinds, (kind) => {
-        this.#isHex = kind === 'hex';
-        this.#message.classList.toggle('mono', this.#isHex);
-        this.#showSize();
-      }),
-      div('row', send),
-      this.#problem,
-    );
-    this.#showSize();
-  }
-
-  /** The bytes of the message, or its fault. */
-  #read(): Uint8Array | string {
-    const text = this.#message.value;
-    if (!this.#isHex) return new TextEncoder().encode(text);
-    const hex = text.replaceAll(/\s/g, '').replace(/^0x/i, '');
-    if (!/^[\dA-Fa-f]*$/.test(hex)) return 'Only hex digits are allowed, with or without 0x';
-    return hex.length % 2 === 0 ? fromHex(hex) : 'The number of hex digits must be even';
-  }
-
-  #showSize(): void {
-    const value = this.#read();
-    const { maxDigestBytes: most } = this.#app.config;
+/**
+ * The message, as text or hex, and the Sign button.
+ *
+ * @param show displays a signature and resolves to its verdict
+ */
+function signForm(app: App, show: (triple: Triple) => Promise<string>): HTMLElement {
+  const { maxDigestBytes: most } = app.config;
+  let isHex = false;
+  const problem = h('div');
+  const size = h('span');
+  const message = h('textarea', { spellcheck: 'false', on: { input: () => read() } });
+  /** Returns the bytes of the message, or null, and displays their number or the fault. */
+  const read = (): Uint8Array | null => {
+    const value = isHex ? parseHex(message.value) : new TextEncoder().encode(message.value);
     const wrong = typeof value === 'string' || value.length > most;
-    this.#message.setAttribute('aria-invalid', String(wrong));
-    this.#size.className = wrong ? 'fault' : '';
-    const size = () => `${count(value.length)} of at most ${counted(most, 'byte')}`;
-    fill(this.#size, typeof value === 'string' ? value : size());
-  }
-
-  async #sign(): Promise<void> {
-    const value = this.#read();
-    fill(this.#problem);
-    if (typeof value === 'string' || value.length > this.#app.config.maxDigestBytes) {
-      this.#message.focus();
-      announce(this.#size.textContent ?? '');
+    message.setAttribute('aria-invalid', String(wrong));
+    size.className = wrong ? 'fault' : '';
+    const words = () => `${count(value.length)} of at most ${counted(most, 'byte')}`;
+    fill(size, typeof value === 'string' ? value : words());
+    return wrong ? null : value;
+  };
+  const sign = async () => {
+    const value = read();
+    fill(problem);
+    if (value === null) {
+      message.focus();
+      announce(size.textContent ?? '');
       return;
     }
     try {
-      const triple = await this.#app.client.sign(value);
-      announce(`Signed. ${await this.#show(triple)}`);
+      announce(`Signed. ${await show(await app.client.sign(value))}`);
     } catch (error) {
-      if (!isStopped(error)) fill(this.#problem, problemBox(error));
+      if (!isStopped(error)) fill(problem, problemBox(error));
     }
-  }
+  };
+  const send = h('button', { class: 'button primary', type: 'submit' }, 'Sign');
+  const kinds = [
+    ['text', 'Text'],
+    ['hex', 'Hex'],
+  ] as const;
+  read();
+  return h(
+    'form',
+    { class: 'stack', on: onSubmit(() => whileBusy(send, sign)) },
+    field('Message', message, size),
+    choices('Message format', kinds, (kind) => {
+      isHex = kind === 'hex';
+      message.classList.toggle('mono', isHex);
+      read();
+    }),
+    div('row', send),
+    problem,
+  );
 }
 
-interface Card {
-  readonly element: HTMLElement;
-  /** Whether the signature was verified, in words; never rejects. */
-  readonly verdict: Promise<string>;
+/** Returns the bytes, or the fault in words. */
+function parseHex(text: string): Uint8Array | string {
+  const hex = text.replaceAll(/\s/g, '').replace(/^0x/i, '');
+  if (!/^[\dA-Fa-f]*$/.test(hex)) return 'Only hex digits are allowed, with or without 0x';
+  return hex.length % 2 === 0 ? fromHex(hex) : 'The number of hex digits must be even';
 }
 
-function signatureCard(app: App, triple: Triple): Card {
+/** @returns the card, and a promise of the verdict in words, which never rejects */
+function signatureCard(app: App, triple: Triple) {
   const check = div('row', chip('checking', 'busy'));
   const added = h('div');
   const add = button('Add to the task', () => {
@@ -149,10 +126,10 @@ function signatureCard(app: App, triple: Triple): Card {
   return { element, verdict: verify(app, triple, check) };
 }
 
-/** Verifies a signature in this browser and shows the verdict. */
+/** Verifies a signature in this browser. @returns the verdict in words */
 async function verify(app: App, triple: Triple, place: HTMLElement): Promise<string> {
   try {
-    const { valid, ms, set } = await app.worker.call('verifySignature', triple);
+    const { valid, ms, set } = await app.call('verifySignature', triple);
     const words = valid ? 'Verified in this browser' : 'Not valid';
     const name = set === 'falcon1024' ? 'Falcon-1024' : 'Falcon-512';
     const details = h('span', { class: 'small soft' }, `${name}, ${duration(ms)}`);
@@ -164,11 +141,11 @@ async function verify(app: App, triple: Triple, place: HTMLElement): Promise<str
   }
 }
 
-/** Adds a signature to the task that is being put together. @returns the outcome */
+/** Adds a signature to the draft. @returns the outcome */
 async function addToTask(app: App, triple: Triple): Promise<HTMLElement> {
   const { limits, draft } = app;
   const after = draft.value?.batch ?? null;
-  const reading = await app.worker.call('collect', { triples: [triple], after, limits });
+  const reading = await app.call('collect', { triple, after, limits });
   if ('faults' in reading) {
     return h('p', { class: 'fault', role: 'alert' }, reading.faults[0]?.message ?? '');
   }

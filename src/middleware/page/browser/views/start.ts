@@ -1,21 +1,21 @@
-/** The first view: the API key, and where to go next. */
+/** The first view: the API key, and links to the other views. */
 import { count } from '../../../../wire/sizes.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, div, fill, h, link, p, strong } from '../dom.ts';
-import { field, lead, panel, view, whileBusy } from '../parts/controls.ts';
+import { field, lead, onSubmit, panel, view, whileBusy } from '../parts/controls.ts';
 import { problemBox } from '../parts/problems.ts';
 
 export function startView(app: App): View {
   const access = div('stack');
   app.followKey(() => {
-    fill(access, app.key === null ? new KeyForm(app).element : keyKnown(app));
+    fill(access, app.key === null ? keyForm(app) : keyKnown(app));
   });
   const most = count(app.config.maxSignatures);
   const about =
     'Sign messages, collect signatures into a task, watch the service aggregate them, and ' +
     'verify the aggregate in this browser, without trusting the service.';
   const steps = [
-    step('Sign', 'Have a message signed, and see the signature verified at once.'),
+    step('Sign', 'Sign a message, and see the signature verified at once.'),
     step('Build', `Collect up to ${most} signatures: test items made here, or your own file.`),
     step('Tasks', 'Watch the service verify and aggregate them, live.'),
     step('Verify', 'Verify a result with your own task file. This needs no key.'),
@@ -34,12 +34,11 @@ export function startView(app: App): View {
 const step = (name: string, text: string): HTMLElement =>
   h('li', { class: 'tight' }, link(`#${name.toLowerCase()}`, strong(name)), p('soft', text));
 
-/** Asks for the API key, and uses it once the service has accepted it. */
-class KeyForm {
-  readonly element: HTMLElement;
-  readonly #app: App;
-  readonly #problem = h('div');
-  readonly #input = h('input', {
+/** Asks for the API key, and checks it with the service. */
+function keyForm(app: App): HTMLElement {
+  const problem = h('div');
+  const keep = h('input', { type: 'checkbox' });
+  const input = h('input', {
     type: 'password',
     class: 'mono',
     autocomplete: 'off',
@@ -47,65 +46,53 @@ class KeyForm {
     autocapitalize: 'none',
     required: true,
   });
-  readonly #keep = h('input', { type: 'checkbox' });
-
-  constructor(app: App) {
-    this.#app = app;
-    const send = h('button', { class: 'button primary', type: 'submit' }, 'Use this key');
-    const submit = (event: Event) => {
-      event.preventDefault();
-      void whileBusy(send, () => this.#submit());
-    };
-    const hint = 'It stays in this page, and is never part of a request’s address.';
-    const line = field('API key', this.#input, hint);
-    const place = div('with-button');
-    this.#input.replaceWith(place);
-    place.append(this.#input, this.#reveal());
-    const untilClosed = ' until the tab is closed. Otherwise a reload forgets it.';
-    const words = h('span', {}, 'Keep it for this tab', h('span', { class: 'hint' }, untilClosed));
-    const keep = h('label', { class: 'choice top-aligned' }, this.#keep, words);
-    const attributes = { class: 'stack', on: { submit } };
-    this.element = h('form', attributes, line, keep, div('row', send), this.#problem);
-  }
-
-  /** The button that shows the key, and hides it again. */
-  #reveal(): HTMLElement {
-    const toggle = () => {
-      const hidden = this.#input.type === 'password';
-      this.#input.type = hidden ? 'text' : 'password';
-      reveal.setAttribute('aria-pressed', String(hidden));
-    };
-    const attributes = { 'aria-pressed': 'false', 'aria-label': 'Show the key' };
-    const reveal = button('Show', toggle, attributes);
-    return reveal;
-  }
-
-  async #submit(): Promise<void> {
-    const key = this.#input.value.trim();
-    fill(this.#problem);
-    this.#input.removeAttribute('aria-invalid');
-    if (key === '') return this.#input.focus();
+  const toggle = () => {
+    const hidden = input.type === 'password';
+    input.type = hidden ? 'text' : 'password';
+    reveal.setAttribute('aria-pressed', String(hidden));
+  };
+  const reveal = button('Show', toggle, { 'aria-pressed': 'false', 'aria-label': 'Show the key' });
+  const tryKey = async () => {
+    const key = input.value.trim();
+    fill(problem);
+    input.removeAttribute('aria-invalid');
+    if (key === '') return input.focus();
     try {
-      await this.#app.tryKey(key);
-      this.#app.useKey(key, this.#keep.checked);
+      await app.tryKey(key);
+      app.useKey(key, keep.checked);
       announce('The key was accepted');
     } catch (error) {
-      this.#input.setAttribute('aria-invalid', 'true');
-      fill(this.#problem, problemBox(error));
-      this.#input.focus();
+      input.setAttribute('aria-invalid', 'true');
+      fill(problem, problemBox(error));
+      input.focus();
     }
-  }
+  };
+  const send = h('button', { class: 'button primary', type: 'submit' }, 'Use this key');
+  const line = field('API key', input, 'It stays in this page and is never sent in a URL.');
+  const place = div('with-button');
+  input.replaceWith(place);
+  place.append(input, reveal);
+  const otherwise = ' until the tab is closed. Otherwise a reload forgets it.';
+  const words = h('span', {}, 'Keep it for this tab', h('span', { class: 'hint' }, otherwise));
+  return h(
+    'form',
+    { class: 'stack', on: onSubmit(() => whileBusy(send, tryKey)) },
+    line,
+    h('label', { class: 'choice top-aligned' }, keep, words),
+    div('row', send),
+    problem,
+  );
 }
 
 function keyKnown(app: App): HTMLElement {
   const forget = () => {
     app.useKey(null, false);
-    announce('The key was forgotten');
+    announce('The page has forgotten the key');
     document.querySelector<HTMLElement>('#main input[type="password"]')?.focus();
   };
   return div(
     'stack',
-    div('notice good', p('', strong('A key is in use.'), ' Requests from this page carry it.')),
+    div('notice good', p('', strong('A key is in use.'), ' This page sends it with its requests.')),
     div('row', link('#build', 'Build a task', 'button'), button('Forget the key', forget)),
   );
 }

@@ -1,4 +1,4 @@
-/** A task: followed until it has ended, then its result. */
+/** The progress of a task, then its result. */
 import { isClientError, type TaskRecord } from '../../../../client/index.ts';
 import { reasonWords } from '../../../../wire/reasons.ts';
 import { count } from '../../../../wire/sizes.ts';
@@ -6,10 +6,10 @@ import { stateOfText, type TaskState } from '../../../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, div, fill, h, link, p, strong } from '../dom.ts';
 import { time } from '../format.ts';
-import { confirm, facts, keyNotice, lead, meter, panel, view } from '../parts/controls.ts';
+import { facts, keyNotice, lead, meter, panel, view } from '../parts/controls.ts';
 import { faultList, isStopped, problemBox } from '../parts/problems.ts';
-import { resultPanels } from '../parts/result.ts';
-import { hasEnded, phaseWords, statusChip } from '../parts/status.ts';
+import { readResult, resultPanels } from '../parts/result.ts';
+import { endTask, hasEnded, phaseWords, statusChip } from '../parts/status.ts';
 
 export function taskView(app: App): View {
   const heading = lead('Task', link('#tasks', 'All tasks'));
@@ -18,21 +18,17 @@ export function taskView(app: App): View {
   const outcome = view();
   const element = view(heading, keyNotice(app), panel('Progress', status), outcome);
   let controller: AbortController | undefined;
-
-  const enter = (id: string) => {
-    title.textContent = `Task ${id}`;
-    fill(status);
-    fill(outcome);
-    controller = new AbortController();
-    if (app.key !== null) void follow(app, id, { status, outcome }, controller.signal);
-  };
   return {
     title: 'Task',
     element,
-    enter,
-    leave() {
-      controller?.abort();
+    enter(id) {
+      title.textContent = `Task ${id}`;
+      fill(status);
+      fill(outcome);
+      controller = new AbortController();
+      if (app.key !== null) void follow(app, id, { status, outcome }, controller.signal);
     },
+    leave: () => controller?.abort(),
   };
 }
 
@@ -63,24 +59,23 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
   try {
     const data = await fetchResult(app.reachable(last.result_path), signal);
     const file = new File([data], `${id}.json`, { type: 'application/json' });
-    const result = await app.readResult(file);
+    const result = await readResult(app, file);
     if (signal.aborted) return;
-    const batch = app.submitted.get(id) ?? null;
-    fill(places.outcome, resultPanels(app, result, file, batch));
+    fill(places.outcome, resultPanels(app, result, file));
     announce('The result is here');
   } catch (error) {
     if (!signal.aborted && !isStopped(error)) fill(places.outcome, problemBox(error));
   }
 }
 
-/** Fetches the result file by its signed url, without the API key. */
+/** Fetches a result file by its signed url, without the API key. */
 async function fetchResult(url: string, signal: AbortSignal): Promise<Blob> {
   const response = await fetch(url, { signal, credentials: 'omit' });
   if (!response.ok) throw new Error(`The result file could not be fetched (${response.status})`);
   return response.blob();
 }
 
-/** The steps, in order; a direct request begins at the third. */
+/** The steps, in order. A direct request begins at the third. */
 const STEPS = [
   ['created', 'Created'],
   ['waiting', 'Waiting'],
@@ -101,7 +96,7 @@ const RANKS: Readonly<Record<TaskState, number>> = {
   expired: -1,
 };
 
-/** The earliest step at which a task can end in this state. */
+/** The earliest step at which a task can reach this state. */
 const STOPPED_AT: Partial<Record<TaskState, number>> = { failed: 2, cancelled: 1, expired: 0 };
 
 function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRecord) => void {
@@ -118,8 +113,8 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
     const ended = hasEnded(record.status);
     if (record.status !== lastStatus) {
       fill(top, statusChip(record.status), actions(app, id, ended));
-      // The first state is read with the page. But an end is announced: it may have come between
-      // the submission and this first record.
+      // Screen readers read the first state with the page, unless the task has ended in the
+      // meantime.
       if (lastStatus !== '' || ended) announce(`The task is ${state ?? record.status}`);
       const rank = state === null ? 0 : RANKS[state];
       if (rank >= 0) reached = rank;
@@ -183,16 +178,8 @@ function failure({ error, status }: TaskRecord): HTMLElement | null {
 
 function actions(app: App, id: string, ended: boolean): HTMLElement {
   const run = async () => {
-    const sure = ended
-      ? await confirm('Delete this task?', 'Its result is deleted, too.', 'Delete')
-      : await confirm('Cancel this task?', 'The service stops working on it.', 'Cancel the task');
-    if (!sure) return;
     try {
-      if (ended) {
-        await app.client.remove(id);
-        announce('The task is deleted');
-        app.go('tasks');
-      } else await app.client.cancel(id);
+      if ((await endTask(app, id, ended)) && ended) app.go('tasks');
     } catch (error) {
       if (!isStopped(error)) control.after(problemBox(error));
     }

@@ -1,22 +1,22 @@
-/** The list of tasks: by page and status, and live: unfinished tasks on the page are followed. */
+/** The list of tasks, by page and status, with live progress of unfinished tasks. */
 import type { TaskListItem, TaskPage, TaskRecord } from '../../../../client/index.ts';
 import { count, counted } from '../../../../wire/sizes.ts';
 import { TASK_STATES } from '../../../../wire/taskStates.ts';
 import type { App, View } from '../app.ts';
 import { announce, button, div, fill, h, link, p, setOff } from '../dom.ts';
 import { time } from '../format.ts';
-import { confirm, empty, field, keyNotice, lead, meter, view } from '../parts/controls.ts';
+import { empty, field, keyNotice, lead, meter, view } from '../parts/controls.ts';
 import { isStopped, problemBox } from '../parts/problems.ts';
-import { hasEnded, phaseWords, statusChip } from '../parts/status.ts';
+import { endTask, hasEnded, phaseWords, statusChip } from '../parts/status.ts';
 
 const PAGE_TASKS = 20;
-/** Browsers open few connections to one host; the other tasks are polled. */
+/** Browsers limit connections per host, so the remaining tasks are polled. */
 const MAX_STREAMS = 2;
 const POLL_MS = 2500;
 
 export function tasksView(app: App): View {
   const list = new TaskList(app);
-  const text = 'Tasks submitted with your key, newest first. The list updates itself.';
+  const text = 'Tasks submitted with your key, newest first. The list updates automatically.';
   return {
     title: 'Tasks',
     element: view(lead('Tasks', text), keyNotice(app), list.element),
@@ -105,7 +105,7 @@ class TaskList {
       if (!document.hidden) await this.#load(signal);
     } catch (error) {
       if (signal.aborted || isStopped(error)) return;
-      // The same problem is not announced again.
+      // An unchanged problem is not announced again.
       const box = problemBox(error);
       if (this.#problem.textContent !== box.textContent) fill(this.#problem, box);
     }
@@ -147,7 +147,7 @@ class TaskList {
     this.#followed.follow(tasks);
   }
 
-  /** Removes the rows of other tasks; a focus in one of them goes to the heading. */
+  /** Removes the rows of other tasks. If one has the focus, the heading receives it. */
   #dropAllBut(ids: ReadonlySet<string>): void {
     for (const [id, row] of this.#rows) {
       if (ids.has(id)) continue;
@@ -158,29 +158,21 @@ class TaskList {
   }
 
   #newRow({ id }: TaskListItem): TaskRow {
-    const row = new TaskRow(id, () => void this.#act(row));
+    const row = new TaskRow(id, () => void this.#end(row));
     this.#rows.set(id, row);
     return row;
   }
 
-  /** Cancels or deletes a task, once the user is sure. */
-  async #act({ id, ended }: TaskRow): Promise<void> {
-    const sure = ended
-      ? await confirm(`Delete task ${id}?`, 'Its result is deleted, too.', 'Delete')
-      : await confirm(`Cancel task ${id}?`, 'The service stops working on it.', 'Cancel the task');
-    if (!sure) return;
+  async #end({ id, ended }: TaskRow): Promise<void> {
     try {
-      if (ended) await this.#app.client.remove(id);
-      else await this.#app.client.cancel(id);
-      announce(ended ? 'Deleted' : 'Cancelled');
-      await this.#restart();
+      if (await endTask(this.#app, id, ended)) await this.#restart();
     } catch (error) {
       fill(this.#problem, problemBox(error));
     }
   }
 }
 
-/** A task in the list; it is updated in place, so that the focus stays where it is. */
+/** A task in the list, updated in place to preserve the focus. */
 class TaskRow {
   readonly id: string;
   readonly element: HTMLLIElement;
@@ -241,12 +233,12 @@ class TaskRow {
     const word = this.ended ? 'Delete' : 'Cancel';
     fill(this.#action, word);
     this.#action.setAttribute('aria-label', `${word} task ${this.id}`);
-    // It still takes its place, so that nothing moves.
+    // The hidden meter keeps its space, so that nothing moves.
     this.#meter.element.classList.add('idle');
   }
 }
 
-/** Streams of events of the newest unfinished tasks. */
+/** Event streams of the newest unfinished tasks. */
 class Followed {
   readonly #app: App;
   readonly #rows: ReadonlyMap<string, TaskRow>;
@@ -282,7 +274,7 @@ class Followed {
         this.#rows.get(id)?.showRecord(record);
       }
     } catch {
-      // The list is polled anyway.
+      // Polling covers a lost stream.
     }
   }
 }
@@ -291,10 +283,6 @@ function nothingHere(status: string | undefined): HTMLElement {
   if (status !== undefined) {
     return empty('list', `No task is ${status}`, 'Choose another status to see other tasks.');
   }
-  return empty(
-    'list',
-    'No tasks yet',
-    'Tasks that you submit appear here, with their progress.',
-    link('#build', 'Build a task', 'button'),
-  );
+  const text = 'Tasks that you submit appear here, with their progress.';
+  return empty('list', 'No tasks yet', text, link('#build', 'Build a task', 'button'));
 }

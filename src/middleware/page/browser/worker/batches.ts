@@ -1,4 +1,4 @@
-/** The batches in the worker: made here, read from files, or collected from single signatures. */
+/** Batches in the worker: generated, read from files, or collected from single signatures. */
 import { findInvalid } from '../../../../aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../../../falcon/index.ts';
 import { encodeWireHex } from '../../../../wire/hex.ts';
@@ -9,30 +9,31 @@ import {
   formatTaskFile,
   type Statement,
   type TaskItem,
+  type Triple,
   toTriple,
 } from '../../../../wire/triple.ts';
 import { jsonPlaces, placeOf } from './jsonPlaces.ts';
 import {
   type BatchSummary,
-  type Calls,
   type FileFault,
   type FileReading,
+  type Limits,
   MAX_FAULTS,
   type SetName,
 } from './protocol.ts';
 
-/** A batch: items, or only statements. */
-export type Batch =
+/** Items, or statements alone. */
+type Batch =
   | { readonly kind: 'task'; readonly name: string; readonly items: readonly TaskItem[] }
   | { readonly kind: 'statements'; readonly name: string; readonly items: readonly Statement[] };
 
-/** The items shown in a summary. */
+/** Number of items in a summary. */
 const PREVIEWS = 8;
 
 const batches = new Map<number, Batch>();
 let lastNumber = 0;
 
-/** @throws Error for an unknown number, which would be a bug of the page */
+/** @throws Error for an unknown number, which is a bug in the page */
 export function batchOf(number: number): Batch {
   const batch = batches.get(number);
   if (batch === undefined) throw new Error('there is no such batch');
@@ -46,10 +47,7 @@ export function setOf(publicKey: Uint8Array): SetName | 'unknown' {
   return 'unknown';
 }
 
-/**
- * Stores a batch, verifies all its signatures, and returns a summary. `text` is the file it came
- * from.
- */
+/** Stores a batch, verifies its signatures, and returns a summary. `text` is its file, if any. */
 export function keep(batch: Batch, text?: string): BatchSummary {
   const number = ++lastNumber;
   batches.set(number, batch);
@@ -98,9 +96,9 @@ function formatted(batch: Batch): string {
   return formatTaskFile(batch.items.map((item) => ({ ...item, signature: none })));
 }
 
-/** The task file of a batch, as it goes over the wire. */
-export function taskFileOf(number: number): Uint8Array<ArrayBuffer> {
-  return utf8.encode(formatted(batchOf(number)));
+/** Returns the task file of a batch, as it is uploaded. */
+export function taskFile({ batch }: { readonly batch: number }): Uint8Array<ArrayBuffer> {
+  return utf8.encode(formatted(batchOf(batch)));
 }
 
 function lineOf(
@@ -112,17 +110,21 @@ function lineOf(
   return text === undefined || offset === undefined ? {} : { line: placeOf(text, offset).line };
 }
 
-/** Reads a file. @returns a summary of its content, or all its faults */
-export function readFile({
-  bytes,
-  size,
-  name,
-  kind,
-  limits,
-}: Calls['readFile']['take']): FileReading {
+interface FileToRead {
+  /** Empty if the file is larger than the limit. */
+  readonly bytes: ArrayBuffer;
+  /** Size of the file. */
+  readonly size: number;
+  readonly name: string;
+  readonly kind: BatchSummary['kind'];
+  readonly limits: Limits;
+}
+
+/** Reads a file. @returns a summary of its content, or its faults */
+export function readFile({ bytes, size, name, kind, limits }: FileToRead): FileReading {
   if (size > limits.maxFileBytes) {
     const most = binarySizeText(limits.maxFileBytes);
-    return one(`The file is larger than ${most}, which the service does not accept`);
+    return one(`The file exceeds the service's limit of ${most}`);
   }
   let text: string;
   try {
@@ -156,11 +158,18 @@ function shapeFaults(faults: readonly ShapeFault[], text: string): FileReading {
   return { faults: shown, total: faults.length };
 }
 
-/** Adds single signatures to a batch. */
-export function collect({ triples, after, limits }: Calls['collect']['take']): FileReading {
+interface Addition {
+  readonly triple: Triple;
+  /** The number of the batch to extend; null for a new one. */
+  readonly after: number | null;
+  readonly limits: Limits;
+}
+
+/** Appends a signature to a batch. */
+export function collect({ triple, after, limits }: Addition): FileReading {
   const before = after === null ? null : batchOf(after);
   const known = before?.kind === 'task' ? before.items.map(toTriple) : [];
-  const checked = checkTriples([...known, ...triples], limits);
+  const checked = checkTriples([...known, triple], limits);
   if (checked.faults) {
     return { faults: checked.faults.slice(0, MAX_FAULTS), total: checked.faults.length };
   }

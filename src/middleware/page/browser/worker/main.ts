@@ -1,6 +1,6 @@
 /**
- * One script for two kinds of workers, so that browsers fetch it once: the page's own worker, and
- * the threads with which it verifies proofs. The worker's name decides which.
+ * One script for the page's worker and for the threads that verify proofs, so that browsers fetch
+ * it once. The worker's name selects the role.
  */
 import { WORKER_NAME } from './protocol.ts';
 

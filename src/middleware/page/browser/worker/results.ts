@@ -1,4 +1,4 @@
-/** The result files in the worker, and their verification. */
+/** Result files in the worker, and their verification. */
 import { createAggregatePool, statementCommitment } from '../../../../aggregate/index.ts';
 import { equal } from '../../../../shared/bytes.ts';
 import { isCodedError } from '../../../../shared/errors.ts';
@@ -12,9 +12,9 @@ import {
 import { count, counted } from '../../../../wire/sizes.ts';
 import type { Statement } from '../../../../wire/triple.ts';
 import { batchOf } from './batches.ts';
-import type { ResultSummary, TamperVerdict, Verdict } from './protocol.ts';
+import type { ResultSummary } from './protocol.ts';
 
-/** Proofs are verified on a few threads, which run this worker's own script under another name. */
+/** Threads that verify proofs. They run the script of this worker under another name. */
 const MAX_THREADS = 4;
 const pool = createAggregatePool({
   threads: Math.max(1, Math.min(MAX_THREADS, navigator.hardwareConcurrency ?? 1)),
@@ -25,68 +25,50 @@ const results = new Map<number, ResultFile>();
 let lastNumber = 0;
 
 /** @throws CodedError like parseResultFile */
-export function readResult(bytes: ArrayBuffer): ResultSummary {
+export function readResult({ bytes }: { readonly bytes: ArrayBuffer }): ResultSummary {
   const result = parseResultFile(new Uint8Array(bytes));
   results.set(++lastNumber, result);
-  const { sizes } = result;
-  return {
-    result: lastNumber,
-    processId: result.processId === null ? null : String(result.processId),
-    count: result.count,
-    format: result.format,
-    parameterSet: result.parameterSet,
-    statement: encodeWireHex(result.statement),
-    sizes: {
-      aggregate: sizes.aggregate,
-      salts: sizes.salts,
-      signatures: sizes.signatures,
-      publicKeys: sizes.public_keys,
-      digests: sizes.digests,
-    },
-    timings: result.timings,
-  };
+  const { processId, format, parameterSet, sizes, timings } = result;
+  const statement = encodeWireHex(result.statement);
+  const own = { result: lastNumber, count: result.count, statement };
+  return { ...own, processId, format, parameterSet, sizes, timings };
 }
 
-function resultOf(number: number): ResultFile {
-  const result = results.get(number);
+/** The numbers of a result and of a batch. */
+interface Pair {
+  readonly result: number;
+  readonly batch: number;
+}
+
+function lookUp(pair: Pair): { result: ResultFile; statements: readonly Statement[] } {
+  const result = results.get(pair.result);
   if (result === undefined) throw new Error('there is no such result');
-  return result;
+  return { result, statements: batchOf(pair.batch).items };
 }
 
 /** Verifies a result file against the statements of a batch. */
-export async function verifyResult(resultNumber: number, batchNumber: number): Promise<Verdict> {
-  const result = resultOf(resultNumber);
-  const statements = statementsOf(batchNumber);
+export async function verifyResult(pair: Pair) {
+  const { result, statements } = lookUp(pair);
   const startMs = performance.now();
   const valid = await verifyResultFileWith(pool.verifyAggregate, result, statements);
   const ms = performance.now() - startMs;
-  const { threads } = pool;
-  return valid
-    ? { valid, ms, threads }
-    : { valid, ms, threads, reason: whyNot(result, statements) };
+  return { valid, ms, threads: pool.threads, reason: valid ? '' : whyNot(result, statements) };
 }
 
-/** Changes one random byte of the aggregate and verifies it. */
-export async function tamper(resultNumber: number, batchNumber: number): Promise<TamperVerdict> {
-  const result = resultOf(resultNumber);
-  const statements = statementsOf(batchNumber);
+/** Changes one random bit of the aggregate, and verifies it. */
+export async function tamper(pair: Pair) {
+  const { result, statements } = lookUp(pair);
   const [place = 0, bit = 0] = crypto.getRandomValues(new Uint32Array(2));
   const at = place % result.aggregate.length;
   const aggregate = result.aggregate.slice();
   const before = aggregate[at]!;
-  const after = before ^ (1 << (bit % 8));
-  aggregate[at] = after;
+  const after = (aggregate[at] = before ^ (1 << (bit % 8)));
   const startMs = performance.now();
   const valid = await pool.verifyAggregate(aggregate, statements);
-  const ms = performance.now() - startMs;
-  return { valid, ms, threads: pool.threads, at, before, after };
+  return { valid, ms: performance.now() - startMs, at, before, after };
 }
 
-function statementsOf(batchNumber: number): readonly Statement[] {
-  return batchOf(batchNumber).items;
-}
-
-/** The verifier gives no reason; this recognises common mistakes from outside. */
+/** Returns the likely reason for a rejection; the verifier itself gives none. */
 function whyNot(result: ResultFile, statements: readonly Statement[]): string {
   if (statements.length !== result.count) {
     const items = counted(statements.length, 'item');
