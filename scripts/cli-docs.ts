@@ -53,12 +53,13 @@ same.
 - **Files and streams.** The file name \`-\` is standard input or output. Output files are replaced
   only once they are complete, and Ctrl-C leaves nothing behind. Key files can be read only by their
   owner and are never replaced without \`--force\`. Raw bytes are never written to a terminal.
-- **Reports.** The product of a command goes to its \`-o\` file or to standard output; the report
-  goes to standard output or, if the product went there, to standard error. \`--quiet\` suppresses
-  it.
-- **Progress** is drawn on standard error if that is a terminal, but not with \`--json\` or
+- **Reports.** A command writes its product to the \`-o\` file or to standard output, and its report
+  to standard output or, if the product went there, to standard error. \`--quiet\` suppresses the
+  report.
+- **Progress** appears on standard error if that is a terminal, but not with \`--json\` or
   \`--quiet\`. \`NO_COLOR\` turns off the colours, \`TERM=dumb\` the bar.
-- **Mistakes.** For a misspelt command, option, setting or verb, the closest one is suggested.
+- **Typing errors.** For a misspelt command, option, setting or verb, the error message suggests the
+  closest match.
 - **Secrets** come from a file or from the environment, never from the value of an option, which
   every process on the machine could read. They never appear in messages, logs or
   \`falconry doctor\`, and on a terminal only with \`--show\`.
@@ -85,12 +86,12 @@ ${commands.map(({ command }) => section(command)).join('\n')}
 Every setting has one name in three spellings: \`--public-url\`, \`FALCONRY_PUBLIC_URL\` in the
 environment, and \`"publicUrl"\` in the configuration file. Options override the environment, the
 environment overrides the file, and the file overrides the defaults. The file is
-\`falconry.json\` in the working directory, or the one named by \`--config\` or
-\`FALCONRY_CONFIG\`: one JSON object, which may hold settings of every command. A secret is in a
-file (\`--api-key-file\`, \`FALCONRY_API_KEY_FILE\`, \`"apiKeyFile"\`) or in the environment
-(\`FALCONRY_API_KEY\`). Flags are turned off with \`--no-\`. Times are written as \`90s\`,
-\`15m\`, \`1h\` or \`30d\`, sizes as \`500kB\` or \`32MiB\`; bare numbers are seconds and
-bytes. Empty variables are ignored. \`PORT\` is used if \`FALCONRY_PORT\` is not set.
+\`falconry.json\` in the working directory, unless \`--config\` or \`FALCONRY_CONFIG\` names another
+one: one JSON object, which may contain settings for every command. Secrets come from a file
+(\`--api-key-file\`, \`FALCONRY_API_KEY_FILE\`, \`"apiKeyFile"\`) or from the environment
+(\`FALCONRY_API_KEY\`). The prefix \`--no-\` turns a flag off. Times look like \`90s\`, \`15m\`,
+\`1h\` or \`30d\`, sizes like \`500kB\` or \`32MiB\`; bare numbers are seconds and bytes. Empty
+variables are ignored. \`PORT\` is used if \`FALCONRY_PORT\` is not set.
 \`FALCONRY_DEBUG=1\` adds the stack trace when falconry itself fails.
 
 | option | default | |
