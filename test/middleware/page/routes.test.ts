@@ -54,6 +54,15 @@ describe('the html', () => {
     expect(answer.headers.get('referrer-policy')).toBe('no-referrer');
   });
 
+  test('the policy is the documented one', async () => {
+    const guide = readFileSync(new URL('../../../docs/bundlers.md', import.meta.url), 'utf8');
+    const [, block = ''] = /### The page of the service[^`]*`[^`]*`[^`]*```text\n([^`]*)/.exec(
+      guide,
+    )!;
+    const policy = (await get('/v1/ui')).headers.get('content-security-policy');
+    expect(block.trim().replaceAll(/\s+/g, ' ')).toBe(`Content-Security-Policy: ${policy}`);
+  });
+
   test('holds no script, no style, and no address of another host', () => {
     expect(html).not.toMatch(/<style|style=|\son\w+=|javascript:|https?:\/\/|\/\//);
     expect([...html.matchAll(/<script\b[^>]*>([^<]*)/g)].map(([, text]) => text)).toEqual(['']);
