@@ -42,7 +42,7 @@ async function takeResult(
   await page.getByRole('button', { name: 'Verify in this browser' }).click();
   await page.getByText('Valid.', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Change one byte and verify' }).click();
-  await page.getByText('Rejected, as it must be:').waitFor();
+  await page.getByText('Rejected, as expected:').waitFor();
   // Move the pointer away, so that nothing is highlighted.
   await page.mouse.move(0, 0);
   const path = join(folder, `result-desktop-${colorScheme}.png`);

@@ -86,13 +86,13 @@ async function withKey(page: Page, look: Look): Promise<void> {
   await page.getByRole('button', { name: 'Verify in this browser' }).click();
   await page.getByText('Valid.', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Change one byte and verify' }).click();
-  await page.getByText('Rejected, as it must be:').waitFor();
+  await page.getByText('Rejected, as expected:').waitFor();
   await look('task, verified');
   await open('Tasks');
   await page.locator('.tasks .chip', { hasText: 'completed' }).first().waitFor();
   await look('tasks');
   await page.getByRole('combobox', { name: 'Status' }).selectOption('expired');
-  await page.getByText('No task is expired').waitFor();
+  await page.getByText('No expired tasks').waitFor();
   await look('tasks, none of this status');
 }
 
@@ -289,7 +289,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByText('Valid.', { exact: true }).waitFor();
     await tabTo('Change one byte and verify');
     await press('Space');
-    await page.getByText('Rejected, as it must be:').waitFor();
+    await page.getByText('Rejected, as expected:').waitFor();
     expect(complaints).toEqual([]);
     fact(
       context,
@@ -331,7 +331,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
         '3 test items made; every signature verified',
         'Submitted',
         'The task is completed',
-        'The result is here',
+        'The result is ready',
       ]),
     );
     await close();

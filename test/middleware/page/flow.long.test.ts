@@ -103,7 +103,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     for (let times = 1; times <= 3; times++) {
       await page.getByRole('button', { name: 'Change one byte and verify' }).click();
       await page
-        .getByText('Rejected, as it must be:')
+        .getByText('Rejected, as expected:')
         .nth(times - 1)
         .waitFor();
     }

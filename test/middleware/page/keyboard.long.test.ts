@@ -108,7 +108,7 @@ async function walkThrough(keyboard: Keyboard, key: string): Promise<number> {
   await walk.use('Submit the task', heading('Task '));
   await walk.wait(shows('What was saved'));
   await walk.use('Verify in this browser', shows('Valid.'));
-  await walk.use('Change one byte and verify', shows('Rejected, as it must be'), 'Space');
+  await walk.use('Change one byte and verify', shows('Rejected, as expected'), 'Space');
   await walk.use('Use another file', shows('Choose your task file'));
   // Tasks: the deleted one takes its button along.
   await walk.use('Tasks', heading('Tasks'));

@@ -62,7 +62,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await eventually(() => names(page), [waiting]);
     expect(await page.locator('.tasks .chip').allTextContents()).toEqual(['waiting']);
     await filter.selectOption('failed');
-    await page.getByText('No task is failed').waitFor();
+    await page.getByText('No failed tasks').waitFor();
     expect(complaints).toEqual([]);
     await close();
   });

@@ -57,7 +57,7 @@ function readable(error: unknown): Readable {
     // The worker's message is in the cause.
     const detail = code === 'THREAD_LOST' ? lost : (cause as Error).message;
     const shown = code === 'INTERNAL' || code === 'THREAD_LOST' ? null : code;
-    return { title: 'This could not be done here', detail, code: shown, ...nothing };
+    return { title: 'This failed in the browser', detail, code: shown, ...nothing };
   }
   const detail = error instanceof Error ? error.message : String(error);
   return { title: 'Something went wrong on this page', detail, code: null, ...nothing };

@@ -190,8 +190,8 @@ class Verifier {
     const place = `byte ${count(at)} of ${count(this.#result.sizes.aggregate)}`;
     const what = `${place} changed from ${hexByte(before)} to ${hexByte(after)}`;
     return valid
-      ? outcome('bad', 'Accepted, which must not happen:', ` ${what}.`)
-      : outcome('good', 'Rejected, as it must be:', ` ${what} (${duration(ms)}).`);
+      ? outcome('bad', 'Accepted, which must never happen:', ` ${what}.`)
+      : outcome('good', 'Rejected, as expected:', ` ${what} (${duration(ms)}).`);
   }
 
   #pair(): { result: number; batch: number } {

@@ -62,7 +62,7 @@ async function follow(app: App, id: string, places: Places, signal: AbortSignal)
     const result = await readResult(app, file);
     if (signal.aborted) return;
     fill(places.outcome, resultPanels(app, result, file));
-    announce('The result is here');
+    announce('The result is ready');
   } catch (error) {
     if (!signal.aborted && !isStopped(error)) fill(places.outcome, problemBox(error));
   }

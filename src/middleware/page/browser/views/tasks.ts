@@ -281,7 +281,7 @@ class Followed {
 
 function nothingHere(status: string | undefined): HTMLElement {
   if (status !== undefined) {
-    return empty('list', `No task is ${status}`, 'Choose another status to see other tasks.');
+    return empty('list', `No ${status} tasks`, 'Choose another status to see other tasks.');
   }
   const text = 'Tasks that you submit appear here, with their progress.';
   return empty('list', 'No tasks yet', text, link('#build', 'Build a task', 'button'));
