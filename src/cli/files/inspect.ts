@@ -1,6 +1,5 @@
 /** `falconry inspect`: says what is in a file, with sizes, and never a secret. */
 import { type AggregateInfo, inspectAggregate } from '../../aggregate/index.ts';
-import { falcon512, falcon1024 } from '../../falcon/index.ts';
 import { importPublicKey, importSecretKey } from '../../falcon/keys/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { parseResultFile } from '../../wire/resultFile.ts';
@@ -8,9 +7,9 @@ import { parseStatementFile, parseTaskFile } from '../../wire/taskFile.ts';
 import { type Command, EXIT, FILE_EXITS } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readInput } from '../lib/io.ts';
-import { FILE_LIMITS } from '../lib/taskFiles.ts';
-import { plural, printable } from '../lib/text.ts';
-import { keyContents, parseField } from './keyFile.ts';
+import { FILE_LIMITS } from '../lib/tasks.ts';
+import { columns, plural } from '../lib/text.ts';
+import { FALCONS, keyContents, parseField } from './keyFile.ts';
 
 /** The `inspect` command. */
 export const command: Command = defineCommand({
@@ -25,7 +24,7 @@ export const command: Command = defineCommand({
   operands: { '<file>': '-: standard input' },
   examples: ['falconry inspect key.json', 'falconry inspect out.json --json'],
   exits: FILE_EXITS,
-  mostArguments: 1,
+  takes: [0, 1],
   execute,
 });
 
@@ -35,22 +34,18 @@ type Facts = { readonly kind: string } & Readonly<Record<string, unknown>>;
 async function execute({ io, positionals, report }: Invocation): Promise<number> {
   const [path = '-'] = positionals;
   const file = await readInput(path, io);
-  const facts = identify(file);
-  const { kind, ...rest } = facts;
-  const lines = Object.entries(rest).map(([name, value]) => [name.replaceAll('_', ' '), value]);
-  const width = Math.max(...lines.map(([name]) => String(name).length));
-  const shown = lines.map(
-    ([name, value]) => `  ${String(name).padEnd(width)}  ${valueText(value)}\n`,
-  );
+  const { kind, ...facts } = identify(file);
+  const rows = Object.entries(facts).map(([name, value]): [string, string] => [
+    name.replaceAll('_', ' '),
+    Array.isArray(value) ? value.join(', ') : String(value),
+  ]);
+  const lines = columns(rows).map((line) => `  ${line}\n`);
   report(
-    { ok: true, file_bytes: file.length, ...facts },
-    `${kind}, ${plural(file.length, 'byte')}\n${shown.join('')}`,
+    { ok: true, file_bytes: file.length, kind, ...facts },
+    `${kind}, ${plural(file.length, 'byte')}\n${lines.join('')}`,
   );
   return EXIT.ok;
 }
-
-const valueText = (value: unknown): string =>
-  printable(Array.isArray(value) ? value.join(', ') : String(value));
 
 /** @throws CodedError `BAD_KEY_FILE` if it is none of what falconry reads or writes */
 function identify(file: Uint8Array): Facts {
@@ -166,7 +161,7 @@ const CONSTANT_TIME = 0x50;
 function signatureFacts(file: Uint8Array): Facts | null {
   const bytes = attempt(() => parseField(file, 'signature', 'the file'));
   const header = bytes?.[0] ?? 0;
-  const falcon = { 9: falcon512, 10: falcon1024 }[header & 0x0f];
+  const falcon = { 9: FALCONS.falcon512, 10: FALCONS.falcon1024 }[header & 0x0f];
   if (bytes === null || falcon === undefined) return null;
   const deterministic = (header & DETERMINISTIC) !== 0;
   const { signature, signaturePadded, signatureConstantTime } = falcon.lengths;

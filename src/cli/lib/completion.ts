@@ -17,7 +17,6 @@ export const completionCommand = (commands: () => Promise<readonly Command[]>): 
     defaultVerb: 'bash',
     examples: ['falconry completion bash > falconry.bash', 'falconry completion zsh > _falconry'],
     exits: ['usage'],
-    mostArguments: 0,
     writesToStdout: () => true,
     async execute({ io, verb }) {
       const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[verb]!;

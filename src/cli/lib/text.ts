@@ -44,3 +44,9 @@ export function editDistance(a: string, b: string): number {
   }
   return previous[b.length]!;
 }
+
+/** Names and values, one line each, the values below each other. */
+export function columns(rows: readonly (readonly [name: string, value: string])[]): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => printable(`${name.padEnd(width)}  ${value}`));
+}

@@ -33,7 +33,6 @@ export const command: Command = defineCommand({
   listed: ['url'],
   examples: ['falconry doctor', 'falconry doctor --data . --json'],
   exits: ['invalid', 'usage'],
-  mostArguments: 0,
   execute,
 });
 

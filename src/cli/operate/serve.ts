@@ -62,7 +62,6 @@ export const command: Command = defineCommand({
       '--no-workers',
   ],
   exits: FILE_EXITS,
-  mostArguments: 0,
   execute,
 });
 

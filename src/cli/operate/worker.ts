@@ -33,7 +33,6 @@ export const command: Command = defineCommand({
   examples: ['falconry worker', 'falconry worker --threads 1 --tasks 1 --metrics-port 0'],
   more: ['falconry worker --database postgres://falconry@db/falconry --blobs s3://falconry/one/'],
   exits: ['usage', 'io'],
-  mostArguments: 0,
   execute,
 });
 

@@ -5,10 +5,10 @@ import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../
 import { parseTaskFile } from '../../wire/taskFile.ts';
 import { beforeNotification, stateOfText } from '../../wire/taskStates.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, EXIT, OUT, ServiceFailure, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, flag, out, ServiceFailure, valued } from '../lib/command.ts';
 import { defineCommand } from '../lib/define.ts';
 import { isStdout, readInput, writeOutput } from '../lib/io.ts';
-import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { FILE_LIMITS } from '../lib/tasks.ts';
 import { plural } from '../lib/text.ts';
 import {
   progressOf,
@@ -31,22 +31,20 @@ export const command: Command = defineCommand({
       'submitted twice.',
   ],
   operands: { '<task file>': 'as for falconry aggregate; -: standard input' },
+  takes: [1, 1, 'one task file'],
   options: [
-    { ...OUT, about: 'where to write the result file [standard output]' },
-    { name: 'state', value: 'file', about: 'where to keep the state [<task file>.submit]' },
-    { name: 'restart', about: 'discard the state and submit again' },
-    {
-      name: 'wait',
-      negatable: 'on',
-      about:
-        'stop once the service has accepted the task; the same command without it waits for the ' +
+    out('where to write the result file'),
+    valued('state', 'file', 'where to keep the state [<task file>.submit]'),
+    flag('restart', 'discard the state and submit again'),
+    flag(
+      'wait',
+      'stop once the service has accepted the task; the same command without it waits for the ' +
         'result',
-    },
-    {
-      name: 'check',
+      { negatable: 'on' },
+    ),
+    flag('check', 'accept a result without verifying it, from another kind of server', {
       negatable: 'on',
-      about: 'accept a result without verifying it, from another kind of server',
-    },
+    }),
   ],
   settings: SERVICE_SETTINGS,
   examples: ['falconry submit task.json -o result.json', 'falconry submit task.json --no-wait'],
@@ -61,31 +59,25 @@ export const command: Command = defineCommand({
 
 async function execute(invocation: ServiceCall): Promise<number> {
   const { io, positionals, option, flag } = invocation;
-  const [path] = positionals;
-  if (path === undefined || positionals.length > 1) {
-    throw new UsageError('expected one task file');
-  }
+  const path = positionals[0]!;
   const statePath = option('state') ?? (path === '-' ? undefined : `${path}.submit`);
   const file = await readInput(path, io);
   const items = parseTaskFile(file, FILE_LIMITS);
   const keeper = new StateKeeper(statePath, io);
-  const hint =
+  const advice =
     statePath === undefined
       ? 'To make a submission from standard input resumable, give --state <file>.'
       : 'Nothing is lost: run the same command again to resume.';
-  return withService(
-    invocation,
-    async (service) => {
-      if (flag('restart')) await keeper.forget();
-      return submit({ invocation, service, keeper, file, items });
-    },
-    hint,
-  );
+  const work = async (service: Service) => {
+    if (flag('restart')) await keeper.forget();
+    return submit({ invocation, service, keeper, file, items });
+  };
+  return withService(invocation, work, advice);
 }
 
-/** So often a file that the service refused is sent again. */
+/** Attempts to send a file that the service refuses. */
 const UPLOAD_TRIES = 5;
-/** About so long the command waits for another one that sends the same file. */
+/** About how long the command waits for another one that sends the same file. */
 const LOOK_MS = 300;
 
 interface Work {
@@ -101,7 +93,7 @@ async function submit(work: Work): Promise<number> {
   const { client } = service;
   const { progress, report, note, flag, option } = invocation;
   const opened = await keeper.open({ service: service.name, file });
-  if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${sayStep(opened.state)}\n`);
+  if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${describeStep(opened.state)}\n`);
   const state = await accepted(work, opened.state);
   const id = state.process_id!;
   const facts = { process_id: id, count: items.length, resumed: opened.resumed };
@@ -119,12 +111,12 @@ async function submit(work: Work): Promise<number> {
   progress.update({ phase: 'checking', done: 0 });
   const check = flag('check');
   const result = await client.result(id, check ? { statements: items } : {});
-  const out = option('out');
-  await writeOutput(out, result.text, invocation.io);
+  const to = option('out');
+  await writeOutput(to, result.text, invocation.io);
   await keeper.forget();
   const { format = null, sizes = null } = result.file ?? {};
   report(
-    { ok: true, ...facts, checked: result.checked, format, sizes, out: out ?? '-' },
+    { ok: true, ...facts, checked: result.checked, format, sizes, out: to ?? '-' },
     `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ` +
       `${result.aggregate?.length ?? result.text.length} bytes, ` +
       `${check ? 'verified' : 'not verified'}\n`,
@@ -132,17 +124,17 @@ async function submit(work: Work): Promise<number> {
   return EXIT.ok;
 }
 
-const sayStep = ({ step, process_id }: SubmitState) =>
-  process_id === null ? 'no task yet' : `task ${process_id}, ${SAYINGS[step]}`;
+const describeStep = ({ step, process_id }: SubmitState) =>
+  process_id === null ? STEP_TEXTS.create : `task ${process_id}, ${STEP_TEXTS[step]}`;
 
-const SAYINGS = {
+const STEP_TEXTS = {
   create: 'no task yet',
   upload: 'file not yet sent',
   notify: 'file sent',
   wait: 'accepted',
 } as const;
 
-/** Takes the steps that are left until the service has accepted the task. */
+/** Takes the remaining steps until the service has accepted the task. */
 async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
   const { service, keeper, file, invocation } = work;
   const { client } = service;
@@ -174,9 +166,9 @@ async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
 }
 
 /**
- * Sends the file. When its url has ended it asks for another, and at last for another task. The
- * same command may be running twice: the service takes one file at a time, and the later one takes
- * the place of the earlier. So after a 409 it looks again before it sends again.
+ * Sends the file. If its url has expired, gets another one or, failing that, another task. The same
+ * command may be running twice: the service accepts one file at a time, and a later one replaces
+ * the earlier. So after a 409, looks at the task before sending again.
  */
 async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
   const { service, file } = work;
@@ -229,7 +221,7 @@ async function recordOf({ client }: Service, id: string): Promise<TaskRecord | n
   }
 }
 
-/** A new url for the task, or null where the server has none to give. */
+/** A new url for the task, or null if the server refuses one. */
 async function renew({ client }: Service, id: string): Promise<string | null> {
   try {
     return (await client.renewUpload(id)).url;
@@ -255,10 +247,10 @@ async function notify({ service }: Work, { process_id }: SubmitState): Promise<T
 const isRefusal = (error: unknown): error is ClientError =>
   isClientError(error) && error.kind === 'problem' && (error.status ?? 500) < 500;
 
-/** Somebody removed the task: it is not submitted again unless the user asks for it. */
+/** A removed task is not submitted again unless the user asks for it. */
 function explainGone(error: unknown, id: string, keeper: StateKeeper): unknown {
   if (!isRefusal(error) || error.status !== 404) return error;
   const where = keeper.path === undefined ? '' : ` (${keeper.path})`;
   const message = `task ${id}${where} no longer exists: give --restart to submit again`;
-  return new ServiceFailure('NOT_FOUND', message, { facts: { status: 404 }, cause: error });
+  return new ServiceFailure('NOT_FOUND', message, { status: 404 }, error);
 }

@@ -2,10 +2,10 @@
  * The state of a submission, in a small file beside the task file, so that a killed command can
  * resume. The file is written before the step that it names: it may lag behind, but is never ahead.
  *
- *   create   a key was chosen; the task may exist (asked again under the key, it is the same one)
- *   upload   the task exists; its file may be there (it is sent again, which replaces it)
- *   notify   the file is there; the service may know
- *   wait     the service knows; what is left is to wait and to fetch
+ *   create   a key was chosen; the task may exist (the same key gets the same task)
+ *   upload   the task exists; its file may be there (sending it again replaces it)
+ *   notify   the file is there; the service may have been notified
+ *   wait     the service has been notified; the result can be awaited and fetched
  *
  * It holds the upload url, which lets anyone upload, so only its owner can read it.
  */
@@ -17,8 +17,8 @@ import { asIoFailure, writeOutput } from '../lib/io.ts';
 
 const VERSION = 1;
 const STEPS = ['create', 'upload', 'notify', 'wait'] as const;
-/** What is to be done next. */
-export type Step = (typeof STEPS)[number];
+/** The next step. */
+type Step = (typeof STEPS)[number];
 
 /** The file's content. */
 export interface SubmitState {
@@ -34,7 +34,7 @@ export interface SubmitState {
 }
 
 /** What a state must match to be resumed. */
-export interface Submission {
+interface Submission {
   readonly service: string;
   readonly file: Uint8Array;
 }
