@@ -52,7 +52,6 @@ const SERVER_SETTINGS = inGroup('Server', {
     fallbackText: 'text on a terminal, else json',
   }),
   logLevel: choice('lowest level to log', LOG_LEVELS, { fallback: 'info' }),
-  accessLog: choice('log every request', ['on', 'off'], { fallback: 'on' }),
   metricsPort: integer('port for metrics and health; 0: any free one', {
     max: MAX_PORT,
     fallbackText: 'none',
@@ -96,16 +95,13 @@ const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
   s3Region: text('region of the bucket', { placeholder: 'name', fallbackText: 'us-east-1' }),
 });
 
-const WAYS = ['direct', 'through'] as const;
-
 /** Settings of `falconry serve` with such stores. */
 const SHARING_SETTINGS = inGroup(SHARED_GROUP, {
-  uploads: choice('clients upload to the bucket, or through the service', WAYS, {
-    fallback: 'direct',
-  }),
-  results: choice('clients fetch results from the bucket, or through the service', WAYS, {
-    fallback: 'direct',
-  }),
+  transfers: choice(
+    'clients exchange files with the bucket, or through the service',
+    ['direct', 'through'],
+    { fallback: 'direct' },
+  ),
 });
 
 /** A table of options under their names here. */

@@ -7,7 +7,7 @@ import { defineCommand, type Invocation } from '../lib/define.ts';
 import { refuseOnTerminal, SHOW } from '../lib/io.ts';
 import { readNumber } from '../lib/settingText.ts';
 import { printable } from '../lib/text.ts';
-import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
+import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './stores.ts';
 
 const VERBS = {
   create: 'create a key and print it',

@@ -2,8 +2,7 @@
 import type { MigrateOptions, Migration } from '../../middleware/stores/postgres/index.ts';
 import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { loadPostgres } from './drivers.ts';
-import { explained } from './sharedStores.ts';
+import { explained, loadPostgres } from './stores.ts';
 
 type Names = 'database' | 'databaseDirect';
 

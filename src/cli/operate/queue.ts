@@ -11,7 +11,7 @@ import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { checkTaskIds, LIMIT, printTasks, readLimit } from '../lib/tasks.ts';
 import { printable } from '../lib/text.ts';
-import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
+import { STORE_SETTINGS, type StoreSetting, withStore } from './stores.ts';
 
 /** The `queue` command. */
 export const command: Command = defineCommand({

@@ -7,7 +7,7 @@ import { type Command, EXIT, flag, UsageError, valued } from '../lib/command.ts'
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readNumber, showBytes } from '../lib/settingText.ts';
 import { plural } from '../lib/text.ts';
-import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
+import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './stores.ts';
 
 /** The `quota` command. */
 export const command: Command = defineCommand({
