@@ -221,7 +221,7 @@ it('a metrics port that is taken is told before anything starts', async () => {
     expect(err).toContain(`cannot listen on 127.0.0.1:${port}`);
     const check = await falconryHere(['doctor', ...args, '--metrics-host', '0.0.0.0']);
     expect(check.out).toMatch(/fault +metrics +cannot listen/);
-    expect(check.out).toMatch(/warning +metrics +everybody who reaches 0\.0\.0\.0/);
+    expect(check.out).toMatch(/warning +metrics +anyone who can reach 0\.0\.0\.0/);
   } finally {
     other.close();
     await rm(data, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** `falconry inspect`: says what is in a file, with sizes, and never a secret. */
+/** `falconry inspect`: identifies a file, with sizes, and never prints a secret. */
 import { type AggregateInfo, inspectAggregate } from '../../aggregate/index.ts';
 import { importPublicKey, importSecretKey } from '../../falcon/keys/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
@@ -14,7 +14,7 @@ import { FALCONS, keyContents, parseField } from './keyFile.ts';
 /** The `inspect` command. */
 export const command: Command = defineCommand({
   name: 'inspect',
-  summary: 'say what is in a file: key, signature, task file, aggregate, result',
+  summary: 'identify a file: key, signature, task file, aggregate, result',
   usage: ['[<file>]'],
   about: [
     'Identifies a key, a signature, a task file, a list of statements, an aggregate or a result ' +
@@ -28,7 +28,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-/** `kind` and what belongs to it; sizes in bytes. */
+/** `kind` and its properties; sizes in bytes. */
 type Facts = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
 async function execute({ io, positionals, report }: Invocation): Promise<number> {
@@ -47,7 +47,7 @@ async function execute({ io, positionals, report }: Invocation): Promise<number>
   return EXIT.ok;
 }
 
-/** @throws CodedError `BAD_KEY_FILE` if it is none of what falconry reads or writes */
+/** @throws CodedError `BAD_KEY_FILE` if it is nothing that falconry reads or writes */
 function identify(file: Uint8Array): Facts {
   const start = new TextDecoder().decode(file.subarray(0, 64)).trimStart();
   if (start.startsWith('[')) return listFacts(file);

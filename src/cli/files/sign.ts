@@ -56,7 +56,7 @@ async function execute(invocation: Invocation): Promise<number> {
   const { io, positionals, option, flag, report } = invocation;
   const to = option('out');
   const isRaw = flag('raw');
-  if (isRaw && positionals.length > 1) throw new UsageError('--raw takes only one message');
+  if (isRaw && positionals.length > 1) throw new UsageError('--raw accepts only one message');
   if (isRaw) refuseBinary(to, io);
   const way = wayOf(option('format') as SignatureFormat, option('salt')!, flag('deterministic'));
   const file = await readInput(option('key')!, io);

@@ -21,7 +21,7 @@ export const command: Command = defineCommand({
   usage: ['<aggregate> <statements> [--extract <file>]'],
   about: [
     'Verifies an aggregate for an ordered list of digests and public keys. The list must come ' +
-      'from you, not from whoever made the aggregate. An aggregate in another version of its ' +
+      'from you, not from the maker of the aggregate. An aggregate in another version of its ' +
       'format, or a proof made with another parameter table, is invalid; the report says so.',
   ],
   operands: {

@@ -1,10 +1,10 @@
-/** Files and standard streams: inputs whole or in pieces, outputs whole or absent. */
+/** Files and standard streams: inputs whole or in pieces; outputs are complete or absent. */
 import { createReadStream, unlinkSync } from 'node:fs';
 import { link, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { flag, type Io, IoFailure, UsageError } from './command.ts';
 
-/** More than any sensible batch needs, less than the longest string of the engine. */
+/** More than any batch needs, less than the longest string of the engine. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 
 /** The size of the pieces of streamed files. */
@@ -55,8 +55,8 @@ export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Ar
 }
 
 /**
- * Writes to a file, or to standard output if the path is absent or `-`. A file is never half
- * written: a temporary file beside it is moved into place once it is complete.
+ * Writes to a file, or to standard output if the path is absent or `-`. A temporary file beside it
+ * is moved into place once it is complete.
  *
  * @param secret the file is readable only by its owner; `create`: it never replaces another
  * @throws IoFailure when it cannot be written
@@ -74,7 +74,7 @@ export async function writeOutput(
   }
   try {
     if (await isSpecial(path)) return await writeFile(path, data);
-    // The target of a link, so that the link remains.
+    // Writes to the target of a link, so that the link remains.
     const target = secret === 'create' ? path : await realpath(path).catch(() => path);
     await writeAside(target, data, secret);
   } catch (error) {
@@ -182,7 +182,7 @@ const CAUSES: Readonly<Record<string, string>> = Object.freeze({
   ENOTDIR: 'part of the path is not a directory',
 });
 
-/** A failed system call, in words. */
+/** A failed system call as a failure that users understand. */
 export function asIoFailure(what: string, error: unknown): IoFailure {
   if (error instanceof IoFailure) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';

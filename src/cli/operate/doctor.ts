@@ -21,7 +21,7 @@ import {
 import { SERVE_CHECKS } from './serveChecks.ts';
 import { resolveService, serviceOptions } from './serveConfig.ts';
 
-/** Those of `falconry serve`, and the address of a service that runs somewhere. */
+/** The settings of `falconry serve`, and the address of a running service. */
 export const DOCTOR_SETTINGS = [...SERVE_SETTINGS, 'url'] as const;
 type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
 

@@ -14,7 +14,7 @@ export interface Finding {
   readonly level: 'ok' | 'warning' | 'fault';
   readonly check: string;
   readonly message: string;
-  /** How to mend it. */
+  /** What to do about it. */
   readonly advice?: string;
 }
 
@@ -45,7 +45,7 @@ export async function runChecks<Subject>(
   return found.flat();
 }
 
-/** What the checks ask of the machine. */
+/** The facts of a machine; tests replace them. */
 export interface Host {
   readonly nodeVersion: string;
   /** The build that the engine runs; rejects if it runs none. */
@@ -91,7 +91,6 @@ export async function readManifest(): Promise<Manifest> {
   return JSON.parse(text) as Manifest;
 }
 
-/** What the checks of a machine know. */
 interface Machine {
   readonly host: Host;
   readonly manifest: Manifest;
@@ -160,7 +159,7 @@ function checkClock({ host: { nowMs } }: Machine): Finding {
   return fault('clock', `${now} is in the past: urls and keys would not expire`, 'set it, by NTP');
 }
 
-/** What the peers are for. */
+/** Uses of the peer dependencies. */
 const PURPOSES: Readonly<Record<string, string>> = {
   hono: 'falconry serve and worker',
   '@hono/node-server': 'falconry serve and worker',

@@ -17,9 +17,8 @@ import type {
 import type { Io } from '../lib/command.ts';
 import { hasColour } from '../lib/progress.ts';
 import { LOG_LEVELS } from '../lib/settings.ts';
-import type { HttpServer } from './httpServer.ts';
+import type { HttpServer, openHttpServer } from './httpServer.ts';
 import type { Metrics } from './metrics.ts';
-import type { Open } from './running.ts';
 
 type LogLevel = (typeof LOG_LEVELS)[number];
 type Fields = Readonly<Record<string, unknown>>;
@@ -76,7 +75,7 @@ export interface Observability {
   /** For the service that is observed. */
   readonly options: Pick<ServiceOptions, 'onEvent' | 'onPortCall' | 'tracing'>;
   /** Opens the metrics port, if there is one. @throws IoFailure if that cannot be done */
-  open(service: FalconService, openServer: Open): Promise<void>;
+  open(service: FalconService, openServer: typeof openHttpServer): Promise<void>;
   /** The metrics port; null if there is none. */
   readonly port: number | null;
   close(): Promise<void>;
@@ -114,7 +113,7 @@ export async function openObservability(options: ObservabilityOptions): Promise<
 
 const PROBE = { keepMs: 1000, patienceMs: 1200 } as const;
 
-/** Adds what is asked when the metrics are read. */
+/** Adds the values that are computed when the metrics are read. */
 function gauge(metrics: Metrics, service: FalconService, dataDirectory: string | null): void {
   const depth = new CachedProbe(() => service.depth(), PROBE);
   metrics.gauge({

@@ -10,7 +10,7 @@ import { createLogger, openObservability } from './observability.ts';
 import { resolveService, type WorkerSetting } from './serveConfig.ts';
 import { loadFramework, openShared, type SharedStores } from './stores.ts';
 
-export type Open = typeof openHttpServer;
+type Open = typeof openHttpServer;
 
 /** A service and its surroundings, before it starts. */
 export interface Prepared {

@@ -121,7 +121,7 @@ async function start(values: Values, prepared: Prepared): Promise<HttpServer> {
   });
 }
 
-/** What the settings tell about a service that listens. */
+/** The facts of a service that listens, for its report. */
 function placeOf(host: string, port: number, settings: Settings) {
   const { serviceName, signing, ui, publicUrl } = settings;
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -203,19 +203,23 @@ export interface Ready {
 /** The text; after a first start it shows the new key and the next steps. */
 export function welcome(ready: Ready): string {
   const { address, base, dataDirectory, database, blobs, signingKey, ui, key } = ready;
-  const lines = [`Falconry is listening on ${address}`];
-  if (dataDirectory !== null) lines.push(`  data     ${dataDirectory}`);
-  if (database !== null) lines.push(`  database ${database}`);
-  if (blobs !== null) lines.push(`  files    ${blobs}`);
-  if (ui) lines.push(`  page     ${base}/v1/ui`);
-  if (signingKey !== null) lines.push(`  signing  ${signingKey} (for testing)`);
+  const rows = [
+    ['data', dataDirectory],
+    ['database', database],
+    ['files', blobs],
+    ['page', ui ? `${base}/v1/ui` : null],
+    ['signing', signingKey && `${signingKey} (for testing)`],
+  ] as const;
+  const lines = rows.flatMap(([name, value]) =>
+    value === null ? [] : `  ${name.padEnd(8)} ${value}`,
+  );
   const place = dataDirectory === null ? '--database URL' : `--data ${dataDirectory}`;
-  if (key === null) lines.push('', `More API keys: falconry keys create --name NAME ${place}`, '');
-  else lines.push(...nextSteps(ready, key));
-  return lines.join('\n');
+  const more = ['', `More API keys: falconry keys create --name NAME ${place}`, ''];
+  const rest = key === null ? more : nextSteps(ready, key);
+  return [`Falconry is listening on ${address}`, ...lines, ...rest].join('\n');
 }
 
-/** Commands that run as they are: each variable and file is set or made by one before it. */
+/** Commands that work as they stand: earlier lines set each variable and make each file. */
 function nextSteps({ base, serviceName, signingKey, keyFile, link }: Ready, key: string): string[] {
   const lines = [
     '',

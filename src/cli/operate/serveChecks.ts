@@ -21,13 +21,13 @@ import { type Check, type Finding, fault, ok, warning } from './doctorChecks.ts'
 import { cannotListen } from './running.ts';
 import { explained, makeBlobs, makeStore, showDatabase } from './stores.ts';
 
-/** What the checks know: the configuration, and what follows from it. */
+/** The configuration, and what follows from it. */
 interface Subject extends Config<ServeSetting> {
   readonly settings: Settings;
   readonly env: Io['env'];
 }
 
-/** Those of the data directory, which is not used with a database. */
+/** A check of the data directory, which is not used with a database. */
 const here =
   (check: Check<Subject>): Check<Subject> =>
   (subject) =>
@@ -70,7 +70,7 @@ async function checkMetrics({ values }: Subject): Promise<Finding[]> {
   if (port === undefined) return [];
   const found = [await checkPort({ port, host }, 'metrics')];
   if (!isLoopback(host)) {
-    const message = `everybody who reaches ${host} can read the metrics`;
+    const message = `anyone who can reach ${host} can read the metrics`;
     found.push(warning('metrics', message, 'let only operators reach it'));
   }
   return found;
@@ -110,7 +110,7 @@ function checkProxy({ values, settings: { trustProxy, publicUrl } }: Subject): F
   if (trustProxy && publicUrl === undefined) {
     const level = isLoopback(values.host) ? warning : fault;
     const message =
-      'trustProxy without publicUrl: whoever reaches the port chooses the URLs in responses';
+      'trustProxy without publicUrl: anyone who reaches the port chooses the URLs in responses';
     const advice = 'give --public-url, and let only the proxy reach the port';
     return [level('trustProxy', message, advice)];
   }

@@ -11,10 +11,10 @@ export const command: Command = defineCommand({
   usage: ['--database <url> --blobs <url> [options]'],
   about: [
     'Works on the tasks of a service with a database and a bucket (falconry serve --database ' +
-      '--blobs), on any number of hosts. It takes tasks as it has room for them, answers no ' +
+      '--blobs), on any number of hosts. It claims tasks when it has room for them, answers no ' +
       'requests, and opens only the port for metrics and health checks. If it dies, others ' +
       'take over its tasks after --lease; the services remove expired tasks and files.',
-    'SIGTERM and SIGINT shut it down: it takes no new task, gives running tasks --grace to ' +
+    'SIGTERM and SIGINT shut it down: it claims no new task, gives running tasks --grace to ' +
       'finish, and returns the rest to the queue. A second signal ends it at once.',
     'Give workers and services the same limits: a worker fails what it finds too large. The ' +
       'packages, the credentials of the bucket and the metrics port are those of falconry serve.',

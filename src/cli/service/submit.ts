@@ -98,7 +98,7 @@ async function submit(work: Work): Promise<number> {
   const id = state.process_id!;
   const facts = { process_id: id, count: items.length, resumed: opened.resumed };
   if (!flag('wait')) {
-    report({ ok: true, ...facts }, `task ${id} accepted: ${items.length} signatures\n`);
+    report({ ok: true, ...facts }, `task ${id} accepted: ${plural(items.length, 'signature')}\n`);
     return EXIT.ok;
   }
   try {
@@ -134,36 +134,33 @@ const STEP_TEXTS = {
   wait: 'accepted',
 } as const;
 
+type StepTaker = (work: Work, state: SubmitState) => Promise<SubmitState>;
+
+/** The steps before the service has accepted the task; each returns the state after it. */
+const STEPS: Readonly<Record<Exclude<SubmitState['step'], 'wait'>, StepTaker>> = {
+  async create({ service }, state) {
+    const idempotencyKey = state.idempotency_key;
+    const { process_id, url: upload_url } = await service.client.createTask({ idempotencyKey });
+    return { ...state, step: 'upload', process_id, upload_url };
+  },
+  upload,
+  async notify(work, state) {
+    // A task that expired before its notification was never submitted.
+    return isLost(await notify(work, state)) ? fresh(work) : { ...state, step: 'wait' };
+  },
+};
+
 /** Takes the remaining steps until the service has accepted the task. */
 async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
-  const { service, keeper, file, invocation } = work;
-  const { client } = service;
   let state = from;
-  for (;;) {
-    switch (state.step) {
-      case 'create': {
-        const ticket = await client.createTask({ idempotencyKey: state.idempotency_key });
-        const { process_id, url: upload_url } = ticket;
-        state = await keeper.save({ ...state, step: 'upload', process_id, upload_url });
-        break;
-      }
-      case 'upload':
-        state = await keeper.save(await upload(work, state));
-        break;
-      case 'notify': {
-        const record = await notify(work, state);
-        // One that expired before its notification was never submitted.
-        state = await keeper.save(
-          isLost(record) ? freshState({ service: service.name, file }) : { ...state, step: 'wait' },
-        );
-        break;
-      }
-      case 'wait':
-        invocation.progress.update({ phase: 'waiting', done: 0 });
-        return state;
-    }
+  while (state.step !== 'wait') {
+    state = await work.keeper.save(await STEPS[state.step](work, state));
   }
+  work.invocation.progress.update({ phase: 'waiting', done: 0 });
+  return state;
 }
+
+const fresh = ({ service, file }: Work) => freshState({ service: service.name, file });
 
 /**
  * Sends the file. If its url has expired, gets another one or, failing that, another task. The same
@@ -171,7 +168,7 @@ async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
  * the earlier. So after a 409, looks at the task before sending again.
  */
 async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
-  const { service, file } = work;
+  const { service } = work;
   const id = from.process_id!;
   let state = from;
   for (let tries = 0; ; tries++) {
@@ -193,7 +190,7 @@ async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
       const renewed = record === null ? null : await renew(service, id);
       if (renewed !== null) state = { ...state, upload_url: renewed };
       else if (isSubmitted(await recordOf(service, id))) return { ...state, step: 'wait' };
-      else return freshState({ service: service.name, file });
+      else return fresh(work);
     }
   }
 }

@@ -57,22 +57,18 @@ export class StateKeeper {
    */
   async open(submission: Submission): Promise<{ state: SubmitState; resumed: boolean }> {
     const found = await this.#read();
-    if (found !== null) {
-      this.#requireSame(found, submission);
-      return { state: found, resumed: true };
+    const state = found ?? freshState(submission);
+    if (found === null && this.path !== undefined) {
+      try {
+        await writeOutput(this.path, format(state), this.#io, 'create');
+      } catch (error) {
+        // If another process has created it a moment ago, its task is ours too.
+        if ((await this.#read()) === null) throw error;
+        return this.open(submission);
+      }
     }
-    const state = freshState(submission);
-    if (this.path === undefined) return { state, resumed: false };
-    try {
-      await writeOutput(this.path, format(state), this.#io, 'create');
-      return { state, resumed: false };
-    } catch (error) {
-      // Another process created it a moment ago: its task is ours too.
-      const other = await this.#read();
-      if (other === null) throw error;
-      this.#requireSame(other, submission);
-      return { state: other, resumed: true };
-    }
+    if (found !== null) this.#requireSame(found, submission);
+    return { state, resumed: found !== null };
   }
 
   async save(state: SubmitState): Promise<SubmitState> {
@@ -104,16 +100,10 @@ export class StateKeeper {
   }
 
   #requireSame(state: SubmitState, { service, file }: Submission): void {
-    const what =
-      state.service !== service
-        ? `another service (${state.service})`
-        : state.task_file !== hashOf(file)
-          ? 'a different task file'
-          : null;
-    if (what === null) return;
-    throw new UsageError(
-      `${this.path} belongs to a submission of ${what}: give --restart to start over`,
-    );
+    const refuse = (what: string) =>
+      new UsageError(`${this.path} belongs to a submission ${what}: give --restart to start over`);
+    if (state.service !== service) throw refuse(`to another service (${state.service})`);
+    if (state.task_file !== hashOf(file)) throw refuse('of a different task file');
   }
 }
 
