@@ -18,7 +18,6 @@ import { plural } from '../lib/text.ts';
 
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
-/** The `aggregate` command. */
 export const command: Command = defineCommand({
   name: 'aggregate',
   summary: 'combine the signatures of a task file into one aggregate',
@@ -90,7 +89,7 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-/** One line: why this format. */
+/** The reason for the format, in words. */
 function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoice): string {
   switch (reason) {
     case 'asked':

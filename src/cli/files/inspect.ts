@@ -11,7 +11,6 @@ import { FILE_LIMITS } from '../lib/tasks.ts';
 import { columns, plural } from '../lib/text.ts';
 import { FALCONS, keyContents, parseField } from './keyFile.ts';
 
-/** The `inspect` command. */
 export const command: Command = defineCommand({
   name: 'inspect',
   summary: 'identify a file: key, signature, task file, aggregate, result',
@@ -127,29 +126,37 @@ function formOf(file: Uint8Array, contents: Uint8Array, form: string): string {
 }
 
 function secretKeyFacts(file: Uint8Array): Facts | null {
+  const encrypted = { kind: 'secret key', form: file[0] === DASH ? 'pem' : 'der', encrypted: true };
   try {
-    const input = attempt(() => keyContents(file, 'secret_key'));
-    const found = input && attempt(() => importSecretKey(input));
-    if (!input || !found) return null;
-    const form = formOf(file, input, found.form);
-    const { parameterSet: parameter_set, key } = found;
-    const key_bytes = key.length;
-    key.fill(0);
-    return { kind: 'secret key', parameter_set, form, key_bytes, encrypted: false };
+    const facts = keyFacts(file, 'secret_key', importSecretKey);
+    return facts && { kind: 'secret key', ...facts, encrypted: false };
   } catch (error) {
-    if (!isCodedError(error) || error.code !== 'PASSPHRASE_NEEDED') throw error;
-    const form = file[0] === DASH ? 'pem' : 'der';
-    return { kind: 'secret key', form, encrypted: true };
+    if (isCodedError(error) && error.code === 'PASSPHRASE_NEEDED') return encrypted;
+    throw error;
   }
 }
 
 function publicKeyFacts(file: Uint8Array): Facts | null {
-  const input = attempt(() => keyContents(file, 'public_key'));
-  const found = input && attempt(() => importPublicKey(input));
+  const facts = keyFacts(file, 'public_key', importPublicKey);
+  return facts && { kind: 'public key', ...facts };
+}
+
+/** The facts of a key, which is cleared; null if there is none. */
+function keyFacts(
+  file: Uint8Array,
+  field: 'public_key' | 'secret_key',
+  read: typeof importPublicKey | typeof importSecretKey,
+) {
+  const input = attempt(() => keyContents(file, field));
+  const found = input && attempt(() => read(input));
   if (!input || !found) return null;
-  const form = formOf(file, input, found.form);
-  const { parameterSet: parameter_set, key } = found;
-  return { kind: 'public key', parameter_set, form, key_bytes: key.length };
+  const key_bytes = found.key.length;
+  found.key.fill(0);
+  return {
+    parameter_set: found.parameterSet,
+    form: formOf(file, input, found.form),
+    key_bytes,
+  };
 }
 
 /** The bit of the header of deterministic signatures. */

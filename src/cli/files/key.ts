@@ -14,7 +14,6 @@ import {
   withSecretKey,
 } from './keyFile.ts';
 
-/** The `key` command. */
 export const command: Command = defineCommand({
   name: 'key',
   summary: 'derive public keys, convert key files, change passphrases',
@@ -36,11 +35,7 @@ export const command: Command = defineCommand({
     passphrase: 'add, change or remove the passphrase of a secret key',
   },
   operands: { '<key file>': '-: standard input' },
-  takes: {
-    public: [1, 1, 'one key file'],
-    convert: [1, 1, 'one key file'],
-    passphrase: [1, 1, 'one key file'],
-  },
+  takes: [1, 1, 'one key file'],
   options: [
     out('where to write the key'),
     valued('to', KEY_FORMATS, 'format of the key that is written', { required: ['convert'] }),

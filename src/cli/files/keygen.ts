@@ -14,7 +14,6 @@ import {
   parseField,
 } from './keyFile.ts';
 
-/** The `keygen` command. */
 export const command: Command = defineCommand({
   name: 'keygen',
   summary: 'make a key pair',

@@ -13,7 +13,6 @@ import { PASSPHRASE } from '../lib/passphrase.ts';
 import { plural } from '../lib/text.ts';
 import { FALCONS, SIGNATURE_FORMATS, withSecretKey } from './keyFile.ts';
 
-/** The `sign` command. */
 export const command: Command = defineCommand({
   name: 'sign',
   summary: 'sign files',
@@ -37,8 +36,8 @@ export const command: Command = defineCommand({
     valued(
       'salt',
       ['random', 'derived'],
-      'salts (with derived ones, from key and message, a message has only one signature, and its ' +
-        'salt needs no room in an aggregate)',
+      'salts (derived: from key and message, so that a message has only one signature, whose ' +
+        'salt takes no space in an aggregate)',
       { fallback: 'random' },
     ),
     flag('deterministic', 'sign with deterministic Falcon, as Algorand does (not padded)'),

@@ -11,7 +11,6 @@ import { FILE_LIMITS } from '../lib/tasks.ts';
 import { plural } from '../lib/text.ts';
 import { FALCONS, parseField, readPublicKey, SIGNATURE_FORMATS } from './keyFile.ts';
 
-/** The `verify` command. */
 export const command: Command = defineCommand({
   name: 'verify',
   summary: 'verify a signature, or every signature in a task file',

@@ -14,7 +14,6 @@ import { readInput, writeOutput } from '../lib/io.ts';
 import { FILE_LIMITS, readThreads, THREADS } from '../lib/tasks.ts';
 import { plural } from '../lib/text.ts';
 
-/** The `verify-aggregate` command. */
 export const command: Command = defineCommand({
   name: 'verify-aggregate',
   summary: 'verify an aggregate for a list of digests and public keys',

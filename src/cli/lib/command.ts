@@ -1,4 +1,4 @@
-/** The shape of the sub-commands of `falconry`: streams, options as data, exit codes, errors. */
+/** A sub-command of `falconry` as data: streams, options, exit codes, errors. */
 
 /** An output of a command. */
 export interface Output {
@@ -75,7 +75,7 @@ export const out = (about: string, parts: OptionParts = {}): Option =>
 /** How many arguments follow the command and its verb, and what they are. */
 export type Takes = readonly [least: number, most: number, what?: string];
 
-/** What a sub-command is, as data. */
+/** A sub-command without its code. */
 export interface CommandFacts {
   readonly name: string;
   /** One line for the list of commands. */
@@ -84,12 +84,12 @@ export interface CommandFacts {
   readonly usage: readonly string[];
   /** The description: paragraphs of one line each. */
   readonly about: readonly string[];
-  /** The words of which one may be the first argument, with what they do. */
+  /** The words that may be the first argument, with descriptions. */
   readonly verbs?: Readonly<Record<string, string>>;
   /** Descriptions of the other arguments. */
   readonly operands?: Readonly<Record<string, string>>;
   readonly options: readonly Option[];
-  /** Commands that work as they stand, where their files are: a test runs each. */
+  /** Commands that work as they stand where their files are; a test runs each. */
   readonly examples: readonly string[];
   /** Further examples, with names of the reader's. */
   readonly more?: readonly string[];

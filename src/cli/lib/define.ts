@@ -260,16 +260,17 @@ function checkOptions(
     const refuse = (message: string) => {
       throw new UsageError(message);
     };
-    if (isGiven && verbs?.includes(verb) === false)
-      refuse(`"${name} ${verb}" has no option --${own}`);
+    const isForVerb = verbs === undefined || verbs.includes(verb);
+    if (isGiven && !isForVerb) refuse(`"${name} ${verb}" has no option --${own}`);
     if (!isGiven && (required === true || required?.includes(verb))) refuse(`--${own} is missing`);
     if (isGiven && needs && !named.includes(needs)) refuse(`--${own} needs --${needs}`);
     const other = isGiven ? excludes.find((each) => named.includes(each)) : undefined;
     if (other !== undefined) refuse(`--${own} excludes --${other}`);
     const word = values[own] as string | undefined;
-    if (typeof value !== 'object' || isUnchecked || option.isSetting || word === undefined)
-      continue;
-    if (!value.includes(word)) refuse(`--${own} must be one of ${value.join(', ')}`);
+    const hasWords = typeof value === 'object' && !isUnchecked && !option.isSetting;
+    if (hasWords && word !== undefined && !value.includes(word)) {
+      refuse(`--${own} must be one of ${value.join(', ')}`);
+    }
   }
 }
 

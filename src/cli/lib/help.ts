@@ -9,10 +9,10 @@ import {
   type Option,
 } from './command.ts';
 
-/** Widest and narrowest layout. */
+/** The widest and the narrowest layout, in columns. */
 const WIDEST = 100;
 const NARROWEST = 40;
-/** A longer left column has its text in the next line. */
+/** After a longer left column, the text starts in the next line. */
 const WIDEST_LEFT = 32;
 
 type Row = readonly [left: string, right: string];
@@ -105,7 +105,7 @@ export function table(rows: readonly Row[], width = WIDEST): string {
   return lines.map((line) => line.trimEnd()).join('\n');
 }
 
-/** The text in lines of at most so many columns, broken at spaces. */
+/** Breaks the text at spaces into lines of at most this width. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

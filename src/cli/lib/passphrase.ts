@@ -51,11 +51,11 @@ export const NEW_ONE: PassphraseSource = {
 };
 
 /**
- * The passphrase of a key.
+ * Reads a passphrase.
  *
  * @param file the value of `--passphrase-file`
  * @returns bytes that the caller clears
- * @throws CodedError `PASSPHRASE_NEEDED` if there is none of the three; UsageError if it is empty
+ * @throws CodedError `PASSPHRASE_NEEDED` if none of the three has one; UsageError if it is empty
  */
 export async function readPassphrase(
   io: Io,

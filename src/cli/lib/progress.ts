@@ -85,14 +85,9 @@ function hasUnicode(env: Io['env']): boolean {
   return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
 }
 
-interface Seen {
-  readonly elapsedMs: number;
-  readonly turn: number;
-}
-
 function progressLine(
   { phase, done, total = 0, unit = 'items' }: ProgressState,
-  { elapsedMs, turn }: Seen,
+  { elapsedMs, turn }: { readonly elapsedMs: number; readonly turn: number },
   { colour, blocks }: { readonly colour: boolean; readonly blocks: boolean },
 ): string {
   const [full, empty] = blocks ? ['█', '░'] : ['#', '-'];

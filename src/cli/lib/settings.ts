@@ -62,7 +62,7 @@ const SERVER_SETTINGS = inGroup('Server', {
 const CALLER_SETTINGS = {
   url: url('address of the service', { fallback: 'http://127.0.0.1:8787' }),
   apiKey: secret('API key'),
-  retries: integer('how often a failed request is repeated', { max: 100, fallback: 5 }),
+  retries: integer('retries of a failed request', { max: 100, fallback: 5 }),
 } as const satisfies OptionTable;
 
 /** The fault of an address with a password on the command line, or null. */

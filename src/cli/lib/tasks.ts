@@ -6,6 +6,7 @@ import { UsageError, valued } from './command.ts';
 import type { Invocation } from './define.ts';
 import { MAX_INPUT_BYTES } from './io.ts';
 import { readNumber } from './settingText.ts';
+import { printable } from './text.ts';
 
 /** Wider than the limits of the service: the command runs on the user's own machine. */
 export const FILE_LIMITS = Object.freeze({
@@ -46,6 +47,17 @@ const LIMIT_ROW = integer('tasks to list', { max: 1e9 });
 /** The most tasks to list; no limit for 0. */
 export function readLimit({ option }: Pick<Invocation, 'option'>): number {
   return readNumber('--limit', LIMIT_ROW, option('limit')!) || Number.POSITIVE_INFINITY;
+}
+
+/** Lines of a table whose columns have these widths; the text of a negative one is at its right. */
+export function tableRow(...widths: readonly number[]): (...cells: readonly string[]) => string {
+  const pad = (cell: string, width: number) =>
+    width < 0 ? cell.padStart(-width) : cell.padEnd(width);
+  return (...cells) =>
+    cells
+      .map((cell, i) => printable(pad(cell, widths[i]!)))
+      .join('  ')
+      .trimEnd();
 }
 
 /** How tasks are listed. */

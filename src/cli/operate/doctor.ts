@@ -1,4 +1,4 @@
-/** `falconry doctor`: looks for what could keep falconry from working here. */
+/** `falconry doctor`: checks the machine and what `falconry serve` would use on it. */
 import { type Command, EXIT, UsageError } from '../lib/command.ts';
 import { type ConfigReading, examineConfig } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
@@ -25,18 +25,16 @@ import { resolveService, serviceOptions } from './serveConfig.ts';
 export const DOCTOR_SETTINGS = [...SERVE_SETTINGS, 'url'] as const;
 type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
 
-/** The `doctor` command. */
 export const command: Command = defineCommand({
   name: 'doctor',
-  summary: 'look for what could keep falconry from working here',
+  summary: 'check this machine and the configuration for problems',
   usage: ['[options]'],
   about: [
-    'Looks for what could keep falconry from working here. It checks this machine (Node, ' +
-      'WebAssembly, threads, memory, clock, packages), and what falconry serve would use with ' +
-      'the same settings: ports, addresses, data directory, disk, database, bucket, API keys, ' +
-      'signing key. With --url it also calls the service there. It prints every setting that is ' +
-      'not a default, with its origin. Each finding is ok, a warning or a fault, with advice. ' +
-      'Nothing is changed, and no secret is printed.',
+    'Checks this machine (Node, WebAssembly, threads, memory, clock, packages), and what ' +
+      'falconry serve would use with the same settings: ports, addresses, data directory, ' +
+      'disk, database, bucket, API keys, signing key. With --url it also calls the service ' +
+      'there. It prints every setting that is not a default, with its origin. Each finding is ' +
+      'ok, a warning or a fault, with advice. Nothing is changed, and no secret is printed.',
     'It accepts every setting of falconry serve as well.',
   ],
   settings: DOCTOR_SETTINGS,

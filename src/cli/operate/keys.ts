@@ -19,7 +19,6 @@ type Verb = keyof typeof VERBS;
 
 const HASH: Takes = [1, 1, '8 to 64 hex digits of the hash'];
 
-/** The `keys` command. */
 export const command: Command = defineCommand({
   name: 'keys',
   summary: 'create, list, rotate and revoke API keys of the service',

@@ -6,7 +6,6 @@ import { explained, loadPostgres } from './stores.ts';
 
 type Names = 'database' | 'databaseDirect';
 
-/** The `migrate` command. */
 export const command: Command = defineCommand({
   name: 'migrate',
   summary: 'bring a PostgreSQL database up to this version',
@@ -14,12 +13,12 @@ export const command: Command = defineCommand({
   about: [
     'Brings the schema of a PostgreSQL database up to this version of falconry, step by step, ' +
       'and prints the steps. The service never does this itself: run it before starting a new ' +
-      'version. The old version can go on meanwhile. Running it again, or several times at once, ' +
-      'does no harm.',
+      'version. The old version can keep running. Running the command again, or several times at ' +
+      'once, does no harm.',
     'Behind a pooler such as PgBouncer, also give the address of the database itself.',
   ],
   options: [
-    flag('check', 'only look: exit code 1 if there are steps to take', { excludes: ['dry-run'] }),
+    flag('check', 'only report; exit code 1 if there are steps to take', { excludes: ['dry-run'] }),
     flag('dry-run', 'take the steps in a transaction that is rolled back'),
   ],
   settings: ['database', 'databaseDirect'],

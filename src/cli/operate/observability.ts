@@ -32,30 +32,35 @@ export function createLogger(
   format: 'text' | 'json' = io.stderr.isTTY ? 'text' : 'json',
 ): Logger {
   const colour = io.stderr.isTTY === true && hasColour(io.env);
-  const line = format === 'json' ? jsonLine : (...parts: Line) => textLine(parts, colour);
-  const write =
-    (name: LogLevel) =>
-    (message: string, fields: Fields = {}) => {
-      if (LOG_LEVELS.indexOf(name) < LOG_LEVELS.indexOf(level)) return;
-      io.stderr.write(`${line(new Date(), name, message, fields)}\n`);
+  const write = (name: LogLevel) => {
+    const isOff = LOG_LEVELS.indexOf(name) < LOG_LEVELS.indexOf(level);
+    return (message: string, fields: Fields = {}) => {
+      if (isOff) return;
+      const time = new Date().toISOString();
+      const line =
+        format === 'json'
+          ? JSON.stringify({ time, level: name, message, ...fields })
+          : textLine(time, name, message, fields, colour);
+      io.stderr.write(`${line}\n`);
     };
+  };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-type Line = [time: Date, level: LogLevel, message: string, fields: Fields];
-
-function jsonLine(...[time, level, message, fields]: Line): string {
-  return JSON.stringify({ time: time.toISOString(), level, message, ...fields });
-}
-
-function textLine([time, level, message, fields]: Line, colour: boolean): string {
+function textLine(
+  time: string,
+  level: LogLevel,
+  message: string,
+  fields: Fields,
+  colour: boolean,
+): string {
   const name = level.padEnd(5);
   const shown = colour ? `\x1b[${COLOURS[level]}m${name}\x1b[0m` : name;
   const rest = Object.entries(fields).map(([key, value]) => ` ${key}=${fieldText(value)}`);
-  return `${time.toISOString()} ${shown} ${message}${rest.join('')}`;
+  return `${time} ${shown} ${message}${rest.join('')}`;
 }
 
-/** Keeps a message on one line, whatever a field holds; only stacks are written as they are. */
+/** Keeps a message on one line; only stacks keep their lines. */
 function fieldText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? String(value);
   if (value.includes('\n')) return `\n    ${value.replaceAll('\n', '\n    ')}`;

@@ -9,19 +9,18 @@ import type { Task } from '../../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { checkTaskIds, LIMIT, printTasks, readLimit } from '../lib/tasks.ts';
+import { checkTaskIds, LIMIT, printTasks, readLimit, tableRow } from '../lib/tasks.ts';
 import { printable } from '../lib/text.ts';
 import { STORE_SETTINGS, type StoreSetting, withStore } from './stores.ts';
 
-/** The `queue` command. */
 export const command: Command = defineCommand({
   name: 'queue',
   summary: 'list unfinished tasks of all clients, as operator',
   usage: ['[options]'],
   about: [
     'Lists the unfinished tasks of all clients in the store of a service, oldest first, whether ' +
-      'it runs or not. A task that ended several workers is set aside: it keeps its file and ' +
-      'waits for falconry retry, or until its client cancels it.',
+      'it runs or not. A task that has crashed several workers is set aside and keeps its file, ' +
+      'until falconry retry puts it back or its client cancels it.',
     'ATTEMPTS counts how often a worker started the task, LOST how often its whole process ended ' +
       'or stopped responding, FAILURES how often only its worker died. With --json, ids are ' +
       'strings, as for falconry tasks.',
@@ -57,27 +56,8 @@ async function* unfinished(
   }
 }
 
-const row = (...[id, client, status, count, attempts, lost, failures, submitted]: string[]) =>
-  [
-    id!.padEnd(18),
-    client!.padStart(8),
-    status!.padEnd(11),
-    count!.padStart(10),
-    attempts!.padStart(8),
-    lost!.padStart(5),
-    failures!.padStart(8),
-    submitted!,
-  ].join('  ');
-const HEAD = row(
-  'ID',
-  'CLIENT',
-  'STATUS',
-  'SIGNATURES',
-  'ATTEMPTS',
-  'LOST',
-  'FAILURES',
-  'SUBMITTED',
-);
+const row = tableRow(18, -8, 11, -10, -8, -5, -8, 0);
+const HEAD = row(...'ID CLIENT STATUS SIGNATURES ATTEMPTS LOST FAILURES SUBMITTED'.split(' '));
 
 function line(task: Task): string {
   const status = task.quarantined ? 'set aside' : STATE_TEXTS[task.state].list;
@@ -105,15 +85,14 @@ function facts(task: Task): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The `retry` command. */
 export const retryCommand: Command = defineCommand({
   name: 'retry',
-  summary: 'try tasks again that were set aside, as operator',
+  summary: 'retry tasks that were set aside, as operator',
   usage: ['<id>… [options]', '--all [options]'],
   about: [
-    'Puts tasks back into the queue that were set aside because they had crashed several workers ' +
-      '(falconry queue lists them). A running service starts them at once. First remove the ' +
-      'cause: give the service more memory, or a version without the fault.',
+    'Puts tasks back into the queue. They were set aside because they had crashed several ' +
+      'workers (falconry queue lists them). A running service starts them at once. First ' +
+      'remove the cause: give the service more memory, or install a version without the fault.',
     'With --json, there is one line for each task; ids are strings.',
   ],
   takes: [0, Number.POSITIVE_INFINITY],

@@ -9,7 +9,6 @@ import { readNumber, showBytes } from '../lib/settingText.ts';
 import { plural } from '../lib/text.ts';
 import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './stores.ts';
 
-/** The `quota` command. */
 export const command: Command = defineCommand({
   name: 'quota',
   summary: 'show or change what a client may use, as operator',

@@ -21,7 +21,6 @@ import type { HttpServer } from './httpServer.ts';
 import { type Prepared, runService } from './running.ts';
 import { serverLimits, serviceOptions } from './serveConfig.ts';
 
-/** The `serve` command. */
 export const command: Command = defineCommand({
   name: 'serve',
   summary: 'start the service',
@@ -152,9 +151,9 @@ const NO_KEY = { key: null, keyFile: null };
 const KEY_FILE = 'first-api-key';
 
 /**
- * The API key of a store that has none.
+ * Creates an API key in a store that has none.
  *
- * @param path the file that it is written to, readable by its owner only; null to show it
+ * @param path the file for it, readable only by its owner; null to show it
  */
 async function makeFirstKey(
   { apiKeys }: FalconService,
@@ -164,12 +163,12 @@ async function makeFirstKey(
   const { key } = await apiKeys.create({ name: 'first' });
   if (path === null) return { key, keyFile: null };
   try {
-    // One that is there belongs to a store that is gone: this one had no key.
+    // An existing file belongs to an earlier store: this one had no key.
     await rm(path, { force: true });
     await writeFile(path, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
     return { key, keyFile: path };
   } catch (error) {
-    // Nobody would ever know it.
+    // The key is lost.
     await apiKeys.revoke(hashApiKey(key));
     throw asIoFailure(`cannot write ${path}`, error);
   }
@@ -177,30 +176,28 @@ async function makeFirstKey(
 
 const DEFAULT_NAME = fallbackOf(SERVICE_OPTIONS.serviceName);
 
-/** The text that `falconry serve` prints when it is ready. */
+/** The facts of a service that is ready. */
 export interface Ready {
-  /** Where it listens: `http://127.0.0.1:8787`. */
+  /** Where it listens, and where clients reach it: `http://127.0.0.1:8787`. */
   readonly address: string;
-  /** Where clients reach it. */
   readonly base: string;
   /** Null with a database. */
   readonly dataDirectory: string | null;
-  /** The database and the bucket that hosts share, if there are any; without passwords. */
+  /** The stores that hosts share, without passwords; null if there are none. */
   readonly database: string | null;
   readonly blobs: string | null;
   readonly serviceName: string;
   /** The file of the signing key; null if signing is off. */
   readonly signingKey: string | null;
   readonly ui: boolean;
-  /** The API key that was just created, to be shown once. */
+  /** The API key that was just created, and the file that it was written to instead of shown. */
   readonly key: string | null;
-  /** The file that it was written to instead, if it must not be shown. */
   readonly keyFile: string | null;
   /** A link to the page that contains the key, if it may be shown. */
   readonly link: string | null;
 }
 
-/** The text; after a first start it shows the new key and the next steps. */
+/** The text of a service that is ready; after a first start with the new key and next steps. */
 export function welcome(ready: Ready): string {
   const { address, base, dataDirectory, database, blobs, signingKey, ui, key } = ready;
   const rows = [

@@ -127,7 +127,7 @@ const CREDENTIALS =
   'a bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or the files ' +
   'that AWS_ACCESS_KEY_ID_FILE and AWS_SECRET_ACCESS_KEY_FILE name';
 
-/** The store in the bucket, not asked yet. @throws UsageError, IoFailure */
+/** The store in the bucket, not opened yet. @throws UsageError, IoFailure */
 export async function makeBlobs(values: BlobValues, env: Io['env']) {
   const { s3Blobs, environmentCredentials } = await loadS3();
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*)$/.exec(values.blobs!) ?? [];

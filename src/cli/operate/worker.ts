@@ -4,7 +4,6 @@ import { defineCommand, type Invocation } from '../lib/define.ts';
 import { runService } from './running.ts';
 import { WORKER_SETTINGS, type WorkerSetting, workerOptions } from './serveConfig.ts';
 
-/** The `worker` command. */
 export const command: Command = defineCommand({
   name: 'worker',
   summary: 'work on the tasks of services that share a database',

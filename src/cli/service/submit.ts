@@ -1,4 +1,4 @@
-/** `falconry submit`: takes a task file through a service to a verified result; can resume. */
+/** `falconry submit`: submits a task file and fetches the verified result; can resume. */
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../../client/index.ts';
@@ -19,7 +19,6 @@ import {
 } from './service.ts';
 import { freshState, StateKeeper, type SubmitState } from './submitState.ts';
 
-/** The `submit` command. */
 export const command: Command = defineCommand({
   name: 'submit',
   summary: 'submit a task file to a service and fetch the verified result',

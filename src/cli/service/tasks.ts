@@ -5,7 +5,7 @@ import { TASK_STATES } from '../../wire/taskStates.ts';
 import { type Command, EXIT, flag, out, type Takes, valued } from '../lib/command.ts';
 import { defineCommand } from '../lib/define.ts';
 import { isStdout, readInput, writeOutput } from '../lib/io.ts';
-import { checkTaskIds, FILE_LIMITS, LIMIT, printTasks, readLimit } from '../lib/tasks.ts';
+import { checkTaskIds, FILE_LIMITS, LIMIT, printTasks, readLimit, tableRow } from '../lib/tasks.ts';
 import { columns, printable } from '../lib/text.ts';
 import {
   progressOf,
@@ -27,7 +27,6 @@ const VERBS = {
 } as const;
 type Verb = keyof typeof VERBS;
 
-/** The `tasks` command. */
 export const command: Command = defineCommand({
   name: 'tasks',
   summary: 'list, watch, fetch, cancel and delete tasks at a service',
@@ -109,11 +108,7 @@ async function list({ client }: Service, call: ServiceCall): Promise<void> {
   await printTasks(client.tasks(query), most, { head: HEAD, line, facts }, call);
 }
 
-const row = (id: string, status: string, count: string, created: string, finished: string) =>
-  [id.padEnd(18), status.padEnd(12), count.padStart(10), created.padEnd(20), finished]
-    .map(printable)
-    .join('  ')
-    .trimEnd();
+const row = tableRow(18, 12, -10, 20, 0);
 const HEAD = row('ID', 'STATUS', 'SIGNATURES', 'CREATED', 'FINISHED');
 
 function line({ id, status, meta }: TaskListItem): string {
