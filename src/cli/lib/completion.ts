@@ -19,8 +19,7 @@ export const completionCommand = (commands: () => Promise<readonly Command[]>): 
     exits: ['usage'],
     writesToStdout: () => true,
     async execute({ io, verb }) {
-      const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[verb]!;
-      io.stdout.write(script(await commands()));
+      io.stdout.write(SCRIPTS[verb as keyof typeof SCRIPTS](await commands()));
       return EXIT.ok;
     },
   });
@@ -36,22 +35,21 @@ const kindOf = (value: NonNullable<Option['value']>): string => {
 };
 
 /** The cases of bash and zsh: per command its options and verbs; per option what follows it. */
-const cases = (commands: readonly CommandFacts[]): string =>
-  commands
-    .map((command) => {
-      const flags: string[] = [];
-      const kinds: string[] = [];
-      for (const { name, short, negatable, value } of command.options) {
-        const spellings = short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
-        flags.push(...spellings, ...(negatable === undefined ? [] : [`--no-${name}`]));
-        if (value !== undefined) kinds.push(`${spellings.join('|')}) kind=${kindOf(value)} ;;`);
-      }
-      return `    ${command.name})
-      flags="${flags.join(' ')}" verbs="${verbsOf(command)}"
-      case "$previous" in ${kinds.join('\n      ')}
-      esac ;;\n`;
-    })
-    .join('');
+function cases(commands: readonly CommandFacts[]): string {
+  const lines = commands.map((command) => {
+    const flags: string[] = [];
+    const kinds: string[] = [];
+    for (const { name, short, negatable, value } of command.options) {
+      const spellings = short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
+      flags.push(...spellings, ...(negatable === undefined ? [] : [`--no-${name}`]));
+      if (value !== undefined) kinds.push(`${spellings.join('|')}) kind=${kindOf(value)} ;;`);
+    }
+    const words = `flags="${flags.join(' ')}" verbs="${verbsOf(command)}"`;
+    return `    ${command.name}) ${words}
+      case "$previous" in ${kinds.join('\n      ')} esac ;;\n`;
+  });
+  return lines.join('');
+}
 
 const bashScript = (
   commands: readonly CommandFacts[],
@@ -61,9 +59,7 @@ _falconry() {
   local flags="" verbs="" values="" kind="" offered=""
   # --format=proof comes as three words.
   if [ "$word" = = ]; then word=""
-  elif [ "$previous" = = ] && [ "$COMP_CWORD" -gt 2 ]; then
-    previous="\${COMP_WORDS[COMP_CWORD - 2]}"
-  fi
+  elif [ "$previous" = = ]; then previous="\${COMP_WORDS[COMP_CWORD - 2]}"; fi
   case "\${COMP_WORDS[1]}" in
 ${cases(commands)}  esac
   if [ "$COMP_CWORD" -eq 1 ] || [ "\${COMP_WORDS[1]}" = help ]; then
@@ -130,3 +126,5 @@ complete -c falconry -n '__falconry_is help' -f -a '${namesOf(commands)}'
 ${lines.join('\n')}
 `;
 }
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };
