@@ -27,7 +27,7 @@ export interface BucketProcess extends ServerProcess {
 /** The same for every server: those that share a store take the key of the first one. */
 const API_KEY = randomBytes(32).toString('base64url');
 
-const UNLIMITED = ['--requests-per-second', '1000000000', '--burst', '1000000000'];
+const UNLIMITED = ['--requests-per-second', '1000000000'];
 const MANY = ['--open-tasks', '1000000000', '--stored-bytes', '1000GiB'];
 const STREAMS = ['--event-streams', '1000000', '--parallel-uploads', '100000'];
 /** All of them come from one address, as from a proxy: it has no limit of its own. */

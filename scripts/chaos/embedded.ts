@@ -33,7 +33,7 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
   await writeFile(keyFile, apiKey, { mode: 0o600 });
   const port = await freePort();
   const args = ['serve', '--data', data, '--port', String(port), '--first-key-file', keyFile];
-  args.push('--lease', `${LEASE_MS}ms`, '--threads', '1', '--no-signing', '--access-log', 'off');
+  args.push('--lease', `${LEASE_MS}ms`, '--threads', '1', '--no-signing', '--log-level', 'warn');
   const env = { NODE_COMPILE_CACHE: join(folder, 'compiled') };
   const make = () => [new Member('serve', { args, env, clock: clock.path })];
   const close = async () => {

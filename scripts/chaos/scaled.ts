@@ -97,8 +97,8 @@ function membersOf(
   ports: readonly number[],
   way: string,
 ): readonly Member[] {
-  const serve = ['serve', '--no-workers', '--access-log', 'off'];
-  serve.push('--uploads', way, '--results', way);
+  const serve = ['serve', '--no-workers', '--log-level', 'warn'];
+  serve.push('--transfers', way);
   const worker = ['worker', '--threads', '1', '--lease', `${LEASE_MS}ms`];
   const serving = ports.map((port, i) => {
     const args = [...serve, '--port', String(port)];

@@ -3,8 +3,7 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Command, EXIT, EXIT_MEANINGS, type ExitName, type Io } from './lib/command.ts';
-import { widthOf } from './lib/define.ts';
-import { exitRows, helpText, table, wrap } from './lib/help.ts';
+import { exitRows, table, widthOf, wrap } from './lib/help.ts';
 import { hint } from './lib/text.ts';
 
 type Loader = () => Promise<{ readonly command: Command }>;
@@ -26,7 +25,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   keys: () => import('./operate/keys.ts'),
   quota: () => import('./operate/quota.ts'),
   queue: () => import('./operate/queue.ts'),
-  retry: () => import('./operate/retry.ts'),
+  retry: async () => ({ command: (await import('./operate/queue.ts')).retryCommand }),
   doctor: () => import('./operate/doctor.ts'),
   completion: async () => {
     const { completionCommand } = await import('./lib/completion.ts');
@@ -38,7 +37,7 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
 export async function main(args: readonly string[], io: Io): Promise<number> {
   const [first, ...others] = args;
   if (first === undefined) {
-    io.stderr.write(await overview(widthOf(io.stderr)));
+    io.stderr.write(await overview({ stdout: io.stderr }));
     return EXIT.usage;
   }
   if (first === '--version' || first === '-V') {
@@ -49,35 +48,21 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
   const asksHelp = first === '--help' || first === '-h' || first === 'help';
   const [name, rest] = asksHelp ? [others[0], ['--help']] : [first, others];
   if (name === undefined) {
-    io.stdout.write(await overview(widthOf(io.stdout)));
+    io.stdout.write(await overview(io));
     return EXIT.ok;
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load === undefined) return refuseName(name, args, io);
-  const { command } = await load();
-  if (asksForHelp(rest)) {
-    io.stdout.write(helpText(command, widthOf(io.stdout)));
-    return EXIT.ok;
-  }
-  return await command.run(rest, io);
-}
-
-/** Wrong arguments beside it do not matter. */
-function asksForHelp(args: readonly string[]): boolean {
-  const end = args.indexOf('--');
-  const before = end < 0 ? args : args.slice(0, end);
-  return before.includes('--help') || before.includes('-h');
+  return (await load()).command.run(rest, io);
 }
 
 function refuseName(name: string, args: readonly string[], io: Io): number {
   const what = name.startsWith('-') ? 'option' : 'command';
   const known = what === 'option' ? ['--help', '--version'] : Object.keys(COMMANDS);
   const message = `unknown ${what} "${name}"${hint(name, known, (n) => `"${n}"`)}`;
-  if (args.includes('--json')) {
-    io.stdout.write(`${JSON.stringify({ ok: false, code: 'USAGE', message })}\n`);
-  } else {
-    io.stderr.write(`falconry: ${message}\nTry: falconry --help\n`);
-  }
+  const json = JSON.stringify({ ok: false, code: 'USAGE', message });
+  if (args.includes('--json')) io.stdout.write(`${json}\n`);
+  else io.stderr.write(`falconry: ${message}\nTry: falconry --help\n`);
   return EXIT.usage;
 }
 
@@ -90,20 +75,19 @@ const COMMON_NOTE =
   'The file name - is standard input or output. Settings come from options, FALCONRY_… ' +
   'environment variables, or falconry.json. NO_COLOR is honoured.';
 
-async function overview(columns = 100): Promise<string> {
+async function overview({ stdout }: Pick<Io, 'stdout'>): Promise<string> {
+  const columns = widthOf(stdout);
   const commands = (await loadAll()).map(({ name, summary }) => [name, summary] as const);
+  const calls = [
+    ['falconry <command> --help', 'description, options and examples'],
+    ['falconry --version', 'print the version'],
+  ] as const;
   const parts = [
     'Usage: falconry <command> [options]',
     'Post-quantum Falcon signatures, their aggregation, and a service for both.',
     table(commands, columns),
-    wrap(COMMON_NOTE, columns).join('\n'),
-    table(
-      [
-        ['falconry <command> --help', 'description, options and examples'],
-        ['falconry --version', 'print the version'],
-      ],
-      columns,
-    ),
+    wrap(COMMON_NOTE, columns ?? 100).join('\n'),
+    table(calls, columns),
     `Exit codes\n${table(exitRows(Object.keys(EXIT_MEANINGS) as ExitName[]), columns)}`,
   ];
   return `${parts.join('\n\n')}\n`;
@@ -124,8 +108,7 @@ function started(): boolean {
 /** Runs the command of the process: falconry.cjs calls this on a Node that is new enough. */
 export async function start(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
-  // The reader of our output has closed it (`| head`): end as SIGPIPE would have ended us.
-  // A server goes on: whoever read its output may have gone before its work is done.
+  // If the reader closes our output (`| head`), end as SIGPIPE would. A server continues.
   const isServer = ['serve', 'worker'].includes(process.argv[2] ?? '');
   for (const stream of [stdout, stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {

@@ -350,9 +350,9 @@ describe('the machine and the mode', () => {
   });
 
   it('settings that do not go together', async () => {
-    const { of } = await check(['--max-body', '200MiB']);
+    const { of } = await check(['--database', 'postgres://me@localhost/db']);
     expect(of('config')[0]).toMatchObject({ level: 'fault' });
-    expect(of('config')[0]!.message).toContain('"maxBuffered" must be at least twice "maxBody"');
+    expect(of('config')[0]!.message).toContain('"database" needs "blobs"');
   });
 
   it('misspelt names in the environment', async () => {

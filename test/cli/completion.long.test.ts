@@ -95,7 +95,7 @@ describe.each([
     ['keygen', '--key-format', ['bare', 'der', 'extended', 'json', 'jwk', 'pem', 'raw']],
     ['verify', '--format', ['compressed', 'constantTime', 'padded']],
     ['sign', '--salt', ['derived', 'random']],
-    ['serve', '--uploads', ['direct', 'through']],
+    ['serve', '--transfers', ['direct', 'through']],
   ])('knows the values of %s %s', (command, option, values) => {
     expect(complete(command, option, '')).toEqual(values);
   });

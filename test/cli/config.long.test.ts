@@ -261,6 +261,18 @@ describe('names', () => {
     expect(warnings).toEqual(['FALCONRY_THRAEDS is not a setting; did you mean FALCONRY_THREADS?']);
   });
 
+  it.each([
+    ['access-log', 'off'],
+    ['burst', '7'],
+    ['max-buffered', '1GiB'],
+    ['results', 'through'],
+    ['signing-set', 'falcon1024'],
+    ['uploads', 'through'],
+  ])('that are no longer settings are refused: --%s', async (name, value) => {
+    const ended = await falconry(folder.path, ['serve', `--${name}`, value]);
+    expect([ended.code, ended.err]).toEqual([2, expect.stringContaining('unknown option')]);
+  });
+
   it('are the same in three spellings', () => {
     for (const name of Object.keys(ALL_SETTINGS)) {
       expect(optionOf(name)).toMatch(/^[a-z][a-z0-9]*(-[a-z]+)*$/);
@@ -290,7 +302,7 @@ describe('names', () => {
     const written = {
       lease: '7s',
       maxBody: '2MiB',
-      burst: '7',
+      requestsPerSecond: '7',
       storedBytes: '1kB',
       ui: 'no',
       cors: 'https://a.example',
@@ -303,10 +315,13 @@ describe('names', () => {
       maxBodyBytes: 2 ** 21,
       ui: false,
       cors: ['https://a.example'],
-      limits: { burst: 7, storedBytes: 1000 },
+      limits: { requestsPerSecond: 7, storedBytes: 1000 },
     });
     const settings = resolveService(options);
     expect(settings).toMatchObject(options);
+    // What follows from another option.
+    expect(settings.limits.burst).toBe(14);
+    expect(resolveService({ maxBodyBytes: 2 ** 30 }).maxBufferedBytes).toBe(2 ** 31);
     const defaults: Record<string, unknown> = { ...settings, ...settings.limits };
     for (const [option, row] of Object.entries<OptionTable[string]>(SERVICE_OPTIONS)) {
       if (option in options) continue;

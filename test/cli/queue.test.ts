@@ -83,6 +83,12 @@ test('retry: those named, or all; 1 for one that was not set aside', async () =>
     out: '',
     err: `falconry retry: no task ${third} was set aside\n`,
   });
+  // No number holds it, so no store can have it.
+  const longest = '9'.repeat(30);
+  expect(await run('retry', longest)).toMatchObject({
+    code: 1,
+    err: `falconry retry: no task ${longest} was set aside\n`,
+  });
   const both = await run('retry', first, third, '--json');
   expect(both.code).toBe(1);
   const lines = both.out.trimEnd().split('\n');
@@ -106,6 +112,7 @@ test('wrong arguments, and no store', async () => {
     ['queue', '--limit', '-1'],
     ['retry'],
     ['retry', '12x'],
+    ['retry', '9'.repeat(31)],
     ['retry', '1', '--all'],
   ]) {
     expect([args, (await run(...args)).code]).toEqual([args, 2]);

@@ -60,7 +60,7 @@ async function begin(server: PostgresServer): Promise<void> {
   await hosts.run('migrate');
   ({ key } = await hosts.run('keys', 'create', '--name', 'alice'));
   const serve = ['serve', '--port', '0', '--no-workers', '--threads', '1'];
-  const files = ['--uploads', 'through', '--results', 'through'];
+  const files = ['--transfers', 'through'];
   [through, direct, ...workers] = await Promise.all([
     hosts.start(...serve, ...files, '--drain-delay', '2s'),
     hosts.start(...serve),

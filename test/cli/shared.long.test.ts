@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Ready, welcome } from '../../src/cli/operate/welcome.ts';
+import { type Ready, welcome } from '../../src/cli/operate/serve.ts';
 import { type Ended, falconryHere, temporaryFolder } from './cli.ts';
 
 const PASSWORD = 'hunter2hunter2';

@@ -10,15 +10,14 @@ import { isCodedError } from '../../shared/errors.ts';
 import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
 import { parseTaskFile } from '../../wire/taskFile.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, EXIT, FILE_EXITS, OUT, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, FILE_EXITS, flag, out, valued } from '../lib/command.ts';
 import { defineCommand, describeInvalid, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseBinary, writeOutput } from '../lib/io.ts';
-import { FILE_LIMITS, readThreads, THREADS } from '../lib/taskFiles.ts';
+import { FILE_LIMITS, readThreads, THREADS } from '../lib/tasks.ts';
 import { plural } from '../lib/text.ts';
 
-const FORMATS: readonly AggregateFormatOption[] = Object.freeze(['auto', 'proof', 'bundle']);
+const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
-/** The `aggregate` command. */
 export const command: Command = defineCommand({
   name: 'aggregate',
   summary: 'combine the signatures of a task file into one aggregate',
@@ -36,16 +35,12 @@ export const command: Command = defineCommand({
       `${MAX_PROOF_ITEMS} signatures of each parameter set.`,
   ],
   operands: { '<task file>': '-: standard input' },
+  takes: [1, 1, 'one task file'],
   options: [
-    { ...OUT, about: 'where to write the result file [standard output]' },
-    {
-      name: 'format',
-      value: FORMATS,
-      about: 'format (auto: the smaller of the two)',
-      fallback: 'auto',
-    },
+    out('where to write the result file'),
+    valued('format', FORMATS, 'format (auto: the smaller of the two)', { fallback: 'auto' }),
     { ...THREADS, about: `${THREADS.about}; the result is the same for any number` },
-    { name: 'raw', about: 'write the bare aggregate instead of the result file' },
+    flag('raw', 'write the bare aggregate instead of the result file'),
   ],
   examples: [
     'falconry aggregate task.json -o out.json',
@@ -59,28 +54,34 @@ export const command: Command = defineCommand({
 
 async function execute(invocation: Invocation): Promise<number> {
   const { io, positionals, option, flag, report } = invocation;
-  const [path] = positionals;
-  if (path === undefined || positionals.length > 1) {
-    throw new UsageError('expected one task file');
-  }
-  const wanted = option('format') as AggregateFormatOption;
-  const out = option('out');
-  if (flag('raw')) refuseBinary(out, io);
+  const to = option('out');
+  if (flag('raw')) refuseBinary(to, io);
+  const format = option('format') as AggregateFormatOption;
   const threads = readThreads(option('threads'));
-  const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
+  const items = parseTaskFile(await readInput(positionals[0]!, io), FILE_LIMITS);
   const start = performance.now();
-  const made = await aggregateOrReport(items, { format: wanted, threads }, invocation);
+  const made = await aggregateOrReport(items, { format, threads }, invocation);
   if (made === undefined) return EXIT.invalid;
   const { aggregate, choice } = made;
   const timings = { aggregate_ms: performance.now() - start };
   const result = makeResultFile({ processId: null, aggregate, items, timings });
 
-  await writeOutput(out, flag('raw') ? aggregate : formatResultFile(result), io);
-  const { count, format, parameterSet, sizes } = result;
-  const facts = { count, format, reason: choice.reason, parameter_set: parameterSet, sizes };
+  await writeOutput(to, flag('raw') ? aggregate : formatResultFile(result), io);
+  const { count, parameterSet, sizes } = result;
+  const { reason } = choice;
   report(
-    { ok: true, ...facts, threads: made.threads, timings, out: out ?? '-' },
-    `${plural(count, 'signature')} valid; ${format} of ${sizes.aggregate} bytes ` +
+    {
+      ok: true,
+      count,
+      format: result.format,
+      reason,
+      parameter_set: parameterSet,
+      sizes,
+      threads: made.threads,
+      timings,
+      out: to ?? '-',
+    },
+    `${plural(count, 'signature')} valid; ${result.format} of ${sizes.aggregate} bytes ` +
       `(${(sizes.aggregate / count).toFixed(1)} per signature, ` +
       `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their total)\n` +
       `${describeChoice(choice)}\n`,
@@ -88,7 +89,7 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-/** One line: why this format. */
+/** The reason for the format, in words. */
 function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoice): string {
   switch (reason) {
     case 'asked':
@@ -111,39 +112,35 @@ interface Made {
   readonly threads: number;
 }
 
+/** Undefined if signatures are invalid, which has been reported then. */
 async function aggregateOrReport(
   items: readonly TaskItem[],
   options: { readonly format: AggregateFormatOption; readonly threads: number },
-  { io, flag, report, progress }: Invocation,
+  { fail, progress }: Invocation,
 ): Promise<Made | undefined> {
+  let choice: FormatChoice | undefined;
+  let threads = 1;
   try {
-    let choice: FormatChoice | undefined;
-    let used = 1;
-    const onFormat = (settled: FormatChoice) => {
-      choice = settled;
-    };
     const aggregate = await aggregateItems(items, {
       ...options,
-      onFormat,
+      onFormat: (settled) => {
+        choice = settled;
+      },
       onStats: (stats) => {
-        used = stats.threads;
+        threads = stats.threads;
       },
       onProgress: (state) => progress.update(state),
     });
-    return { aggregate, choice: choice!, threads: used };
+    return { aggregate, choice: choice!, threads };
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'INVALID_SIGNATURES') throw error;
     const { code, message, invalid = [] } = error;
-    if (flag('json')) {
-      report({ ok: false, code, message, count: items.length, invalid }, '');
-    } else {
-      progress.end();
-      io.stderr.write(
-        `falconry aggregate: ${invalid.length} of ${plural(items.length, 'signature')} ` +
-          `${invalid.length === 1 ? 'is' : 'are'} invalid\n` +
-          describeInvalid(invalid),
-      );
-    }
+    const are = invalid.length === 1 ? 'is' : 'are';
+    fail(
+      { ok: false, code, message, count: items.length, invalid },
+      `${invalid.length} of ${plural(items.length, 'signature')} ${are} invalid\n` +
+        describeInvalid(invalid),
+    );
     return undefined;
   }
 }

@@ -1,6 +1,5 @@
-/** `falconry inspect`: says what is in a file, with sizes, and never a secret. */
+/** `falconry inspect`: identifies a file, with sizes, and never prints a secret. */
 import { type AggregateInfo, inspectAggregate } from '../../aggregate/index.ts';
-import { falcon512, falcon1024 } from '../../falcon/index.ts';
 import { importPublicKey, importSecretKey } from '../../falcon/keys/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { parseResultFile } from '../../wire/resultFile.ts';
@@ -8,14 +7,13 @@ import { parseStatementFile, parseTaskFile } from '../../wire/taskFile.ts';
 import { type Command, EXIT, FILE_EXITS } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readInput } from '../lib/io.ts';
-import { FILE_LIMITS } from '../lib/taskFiles.ts';
-import { plural, printable } from '../lib/text.ts';
-import { keyContents, parseField } from './keyFile.ts';
+import { FILE_LIMITS } from '../lib/tasks.ts';
+import { columns, plural } from '../lib/text.ts';
+import { FALCONS, keyContents, parseField } from './keyFile.ts';
 
-/** The `inspect` command. */
 export const command: Command = defineCommand({
   name: 'inspect',
-  summary: 'say what is in a file: key, signature, task file, aggregate, result',
+  summary: 'identify a file: key, signature, task file, aggregate, result',
   usage: ['[<file>]'],
   about: [
     'Identifies a key, a signature, a task file, a list of statements, an aggregate or a result ' +
@@ -25,34 +23,30 @@ export const command: Command = defineCommand({
   operands: { '<file>': '-: standard input' },
   examples: ['falconry inspect key.json', 'falconry inspect out.json --json'],
   exits: FILE_EXITS,
-  mostArguments: 1,
+  takes: [0, 1],
   execute,
 });
 
-/** `kind` and what belongs to it; sizes in bytes. */
+/** `kind` and its properties; sizes in bytes. */
 type Facts = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
 async function execute({ io, positionals, report }: Invocation): Promise<number> {
   const [path = '-'] = positionals;
   const file = await readInput(path, io);
-  const facts = identify(file);
-  const { kind, ...rest } = facts;
-  const lines = Object.entries(rest).map(([name, value]) => [name.replaceAll('_', ' '), value]);
-  const width = Math.max(...lines.map(([name]) => String(name).length));
-  const shown = lines.map(
-    ([name, value]) => `  ${String(name).padEnd(width)}  ${valueText(value)}\n`,
-  );
+  const { kind, ...facts } = identify(file);
+  const rows = Object.entries(facts).map(([name, value]): [string, string] => [
+    name.replaceAll('_', ' '),
+    Array.isArray(value) ? value.join(', ') : String(value),
+  ]);
+  const lines = columns(rows).map((line) => `  ${line}\n`);
   report(
-    { ok: true, file_bytes: file.length, ...facts },
-    `${kind}, ${plural(file.length, 'byte')}\n${shown.join('')}`,
+    { ok: true, file_bytes: file.length, kind, ...facts },
+    `${kind}, ${plural(file.length, 'byte')}\n${lines.join('')}`,
   );
   return EXIT.ok;
 }
 
-const valueText = (value: unknown): string =>
-  printable(Array.isArray(value) ? value.join(', ') : String(value));
-
-/** @throws CodedError `BAD_KEY_FILE` if it is none of what falconry reads or writes */
+/** @throws CodedError `BAD_KEY_FILE` if it is nothing that falconry reads or writes */
 function identify(file: Uint8Array): Facts {
   const start = new TextDecoder().decode(file.subarray(0, 64)).trimStart();
   if (start.startsWith('[')) return listFacts(file);
@@ -132,29 +126,37 @@ function formOf(file: Uint8Array, contents: Uint8Array, form: string): string {
 }
 
 function secretKeyFacts(file: Uint8Array): Facts | null {
+  const encrypted = { kind: 'secret key', form: file[0] === DASH ? 'pem' : 'der', encrypted: true };
   try {
-    const input = attempt(() => keyContents(file, 'secret_key'));
-    const found = input && attempt(() => importSecretKey(input));
-    if (!input || !found) return null;
-    const form = formOf(file, input, found.form);
-    const { parameterSet: parameter_set, key } = found;
-    const key_bytes = key.length;
-    key.fill(0);
-    return { kind: 'secret key', parameter_set, form, key_bytes, encrypted: false };
+    const facts = keyFacts(file, 'secret_key', importSecretKey);
+    return facts && { kind: 'secret key', ...facts, encrypted: false };
   } catch (error) {
-    if (!isCodedError(error) || error.code !== 'PASSPHRASE_NEEDED') throw error;
-    const form = file[0] === DASH ? 'pem' : 'der';
-    return { kind: 'secret key', form, encrypted: true };
+    if (isCodedError(error) && error.code === 'PASSPHRASE_NEEDED') return encrypted;
+    throw error;
   }
 }
 
 function publicKeyFacts(file: Uint8Array): Facts | null {
-  const input = attempt(() => keyContents(file, 'public_key'));
-  const found = input && attempt(() => importPublicKey(input));
+  const facts = keyFacts(file, 'public_key', importPublicKey);
+  return facts && { kind: 'public key', ...facts };
+}
+
+/** The facts of a key, which is cleared; null if there is none. */
+function keyFacts(
+  file: Uint8Array,
+  field: 'public_key' | 'secret_key',
+  read: typeof importPublicKey | typeof importSecretKey,
+) {
+  const input = attempt(() => keyContents(file, field));
+  const found = input && attempt(() => read(input));
   if (!input || !found) return null;
-  const form = formOf(file, input, found.form);
-  const { parameterSet: parameter_set, key } = found;
-  return { kind: 'public key', parameter_set, form, key_bytes: key.length };
+  const key_bytes = found.key.length;
+  found.key.fill(0);
+  return {
+    parameter_set: found.parameterSet,
+    form: formOf(file, input, found.form),
+    key_bytes,
+  };
 }
 
 /** The bit of the header of deterministic signatures. */
@@ -166,7 +168,7 @@ const CONSTANT_TIME = 0x50;
 function signatureFacts(file: Uint8Array): Facts | null {
   const bytes = attempt(() => parseField(file, 'signature', 'the file'));
   const header = bytes?.[0] ?? 0;
-  const falcon = { 9: falcon512, 10: falcon1024 }[header & 0x0f];
+  const falcon = { 9: FALCONS.falcon512, 10: FALCONS.falcon1024 }[header & 0x0f];
   if (bytes === null || falcon === undefined) return null;
   const deterministic = (header & DETERMINISTIC) !== 0;
   const { signature, signaturePadded, signatureConstantTime } = falcon.lengths;

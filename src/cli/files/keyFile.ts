@@ -1,16 +1,9 @@
 /**
  * Keys and signatures in files. The command line's own form is JSON with `public_key`,
- * `secret_key` or `signature`, or the hex text alone; every other form of keys is read by
- * src/falcon/keys.
+ * `secret_key` or `signature`, or the hex text alone; src/falcon/keys reads every other form of
+ * keys.
  */
-
-import {
-  type Falcon,
-  falcon512,
-  falcon1024,
-  type ParameterSet,
-  type SignatureFormat,
-} from '../../falcon/index.ts';
+import { falcon512, falcon1024, type SignatureFormat } from '../../falcon/index.ts';
 import {
   exportEncryptedSecretKey,
   exportPublicKey,
@@ -24,15 +17,16 @@ import {
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
 import { UsageError } from '../lib/command.ts';
+import type { Invocation } from '../lib/define.ts';
+import { readPassphrase } from '../lib/passphrase.ts';
 
-export type FieldName = 'public_key' | 'secret_key' | 'signature' | 'seed';
+type FieldName = 'public_key' | 'secret_key' | 'signature' | 'seed';
 
 const MAX_BYTES = 4096;
 const OPEN_BRACE = 0x7b;
 
-/** The object of a parameter set. */
-export const falconOf = (name: ParameterSet): Falcon =>
-  name === 'falcon512' ? falcon512 : falcon1024;
+/** The objects of the parameter sets, by name. */
+export const FALCONS = { falcon512, falcon1024 };
 
 /** The names of the formats of signatures. */
 export const SIGNATURE_FORMATS: readonly SignatureFormat[] = [
@@ -68,37 +62,55 @@ export function parseField(file: Uint8Array, field: FieldName, what: string): Ui
 }
 
 /**
- * The public key of a file, in any form.
+ * Reads a public key in any form.
  *
  * @throws CodedError `BAD_KEY_FILE`
  */
 export function readPublicKey(file: Uint8Array): ImportedPublicKey {
-  return explained('public', () => importPublicKey(keyContents(file, 'public_key')));
+  const input = keyContents(file, 'public_key');
+  try {
+    return importPublicKey(input);
+  } catch (error) {
+    throw explain('public', error);
+  }
 }
 
 /**
- * The secret key of a file, in any form.
+ * Reads a secret key in any form, and clears it and its passphrase after use.
  *
- * @param passphrase is asked for if the key is encrypted
+ * @param use also gets the passphrase; null if the key is not encrypted
  * @throws CodedError `BAD_KEY_FILE`, `WRONG_PASSPHRASE`, `KEY_TOO_COSTLY`
  */
-export async function readSecretKey(
+export async function withSecretKey<T>(
   file: Uint8Array,
-  passphrase: () => Promise<Uint8Array>,
-): Promise<ImportedSecretKey> {
+  { io, option }: Invocation,
+  use: (key: ImportedSecretKey, passphrase: Uint8Array | null) => Promise<T>,
+): Promise<T> {
   const input = keyContents(file, 'secret_key');
+  let passphrase: Uint8Array | null = null;
+  let key: ImportedSecretKey | undefined;
   try {
-    return explained('secret', () => importSecretKey(input));
-  } catch (error) {
-    if (!isCodedError(error) || error.code !== 'PASSPHRASE_NEEDED') throw error;
-  }
-  const secret = await passphrase();
-  try {
-    return await importEncryptedSecretKey(input, secret);
+    key = importPlain(input);
+    if (key === undefined) {
+      passphrase = await readPassphrase(io, option('passphrase-file'));
+      key = await importEncryptedSecretKey(input, passphrase);
+    }
+    return await use(key, passphrase);
   } catch (error) {
     throw explain('secret', error);
   } finally {
-    secret.fill(0);
+    key?.key.fill(0);
+    passphrase?.fill(0);
+  }
+}
+
+/** Undefined if the key is encrypted. */
+function importPlain(input: Uint8Array): ImportedSecretKey | undefined {
+  try {
+    return importSecretKey(input);
+  } catch (error) {
+    if (isCodedError(error) && error.code === 'PASSPHRASE_NEEDED') return undefined;
+    throw error;
   }
 }
 
@@ -109,89 +121,67 @@ export function keyContents(file: Uint8Array, field: 'public_key' | 'secret_key'
     : parseField(file, field, 'the key file');
 }
 
-function explained<T>(kind: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw explain(kind, error);
-  }
-}
-
 function explain(kind: string, error: unknown): unknown {
   if (!isCodedError(error) || error.code !== 'BAD_KEY') return error;
   const message = `the key file does not hold a valid ${kind} key: ${error.message}`;
   return new CodedError('BAD_KEY_FILE', { message, cause: error });
 }
 
-/** The formats of key files: the form of the secret key, and that of the public key beside it. */
-const FORMATS = Object.freeze({
-  json: undefined,
-  pem: ['pem', 'pem'],
-  der: ['pkcs8', 'spki'],
-  raw: ['raw', 'raw'],
-  bare: ['bare', 'bare'],
-  extended: ['extended', 'bare'],
-  jwk: ['jwk', 'jwk'],
-} as const);
+/** The formats of key files besides JSON, as forms of src/falcon/keys. */
+const FORMS = {
+  pem: { secret: 'pem', encrypted: 'encryptedPem', public: 'pem' },
+  der: { secret: 'pkcs8', encrypted: 'encryptedPkcs8', public: 'spki' },
+  raw: { secret: 'raw', public: 'raw' },
+  bare: { secret: 'bare', public: 'bare' },
+  extended: { secret: 'extended', public: 'bare' },
+  jwk: { secret: 'jwk', public: 'jwk' },
+} as const;
 
-export type KeyFormat = keyof typeof FORMATS;
-export const KEY_FORMATS = Object.keys(FORMATS) as readonly KeyFormat[];
+export type KeyFormat = 'json' | keyof typeof FORMS;
+export const KEY_FORMATS = ['json', ...Object.keys(FORMS)] as readonly KeyFormat[];
 
-/** The file of a public key. */
-export function formatPublicKey(
-  falcon: Falcon,
-  publicKey: Uint8Array,
-  format: KeyFormat,
-): string | Uint8Array {
-  const forms = FORMATS[format];
-  if (forms === undefined) return formatKeyFile(falcon, publicKey);
-  return asFile(exportPublicKey(publicKey, { form: forms[1] }));
-}
-
-/** The file of a key pair. */
-export function formatSecretKey(
-  falcon: Falcon,
-  { publicKey, secretKey }: { readonly publicKey: Uint8Array; readonly secretKey: Uint8Array },
-  format: KeyFormat,
-): string | Uint8Array {
-  const forms = FORMATS[format];
-  if (forms === undefined) return formatKeyFile(falcon, publicKey, secretKey);
-  return asFile(exportSecretKey(secretKey, { form: forms[0] }));
+/** What a key file is made of; only a public key if there is no secret one. */
+export interface KeyParts {
+  readonly parameterSet: string;
+  readonly publicKey: Uint8Array;
+  readonly secretKey?: Uint8Array;
 }
 
 /**
- * The file of a secret key under a passphrase.
+ * Returns a key as a file.
  *
+ * @param passphrase encrypts the secret key; null: nothing is encrypted
  * @throws UsageError for a format that has no passphrase
  */
-export async function formatEncryptedKey(
-  secretKey: Uint8Array,
-  passphrase: Uint8Array,
+export async function formatKey(
+  { parameterSet, publicKey, secretKey }: KeyParts,
   format: KeyFormat,
+  passphrase: Uint8Array | null = null,
 ): Promise<string | Uint8Array> {
-  checkEncryptable(format);
-  const form = format === 'pem' ? 'encryptedPem' : 'encryptedPkcs8';
-  return exportEncryptedSecretKey(secretKey, passphrase, { form });
+  if (passphrase !== null) {
+    const form = encryptedForm(format);
+    return exportEncryptedSecretKey(secretKey!, passphrase, { form });
+  }
+  if (format === 'json') {
+    const fields = {
+      public_key: encodeWireHex(publicKey),
+      secret_key: secretKey && encodeWireHex(secretKey),
+    };
+    return `${JSON.stringify({ parameter_set: parameterSet, ...fields })}\n`;
+  }
+  const forms = FORMS[format];
+  const made =
+    secretKey === undefined
+      ? exportPublicKey(publicKey, { form: forms.public })
+      : exportSecretKey(secretKey, { form: forms.secret });
+  if (typeof made === 'string' || made instanceof Uint8Array) return made;
+  return `${JSON.stringify(made)}\n`;
 }
 
 /** @throws UsageError for a format that has no passphrase */
-export function checkEncryptable(format: KeyFormat): void {
-  if (format === 'pem' || format === 'der') return;
+export function encryptedForm(format: KeyFormat): 'encryptedPem' | 'encryptedPkcs8' {
+  if (format === 'pem' || format === 'der') return FORMS[format].encrypted;
   throw new UsageError('only pem and der can have a passphrase');
-}
-
-const asFile = (wrapped: string | Uint8Array | object): string | Uint8Array =>
-  typeof wrapped === 'string' || wrapped instanceof Uint8Array
-    ? wrapped
-    : `${JSON.stringify(wrapped)}\n`;
-
-/** A key file of our own: the public part alone when there is no secret key. */
-function formatKeyFile(falcon: Falcon, publicKey: Uint8Array, secretKey?: Uint8Array): string {
-  return `${JSON.stringify({
-    parameter_set: falcon.name,
-    public_key: encodeWireHex(publicKey),
-    secret_key: secretKey && encodeWireHex(secretKey),
-  })}\n`;
 }
 
 /** The trimmed text, if the bytes are ASCII. */

@@ -5,24 +5,14 @@ import type {
   SignatureFormat,
   SignOptions,
 } from '../../falcon/index.ts';
-import { formatTaskFile, type TaskItem } from '../../wire/triple.ts';
-import { type Command, EXIT, FILE_EXITS, OUT, UsageError } from '../lib/command.ts';
+import { formatTaskFile } from '../../wire/triple.ts';
+import { type Command, EXIT, FILE_EXITS, flag, out, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import {
-  isStdout,
-  readInput,
-  refuseBinary,
-  refuseTwiceStdin,
-  streamInput,
-  writeOutput,
-} from '../lib/io.ts';
-import { PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
+import { isStdout, readInput, refuseBinary, streamInput, writeOutput } from '../lib/io.ts';
+import { PASSPHRASE } from '../lib/passphrase.ts';
 import { plural } from '../lib/text.ts';
-import { falconOf, readSecretKey, SIGNATURE_FORMATS } from './keyFile.ts';
+import { FALCONS, SIGNATURE_FORMATS, withSecretKey } from './keyFile.ts';
 
-const SALTS = ['random', 'derived'] as const;
-
-/** The `sign` command. */
 export const command: Command = defineCommand({
   name: 'sign',
   summary: 'sign files',
@@ -33,32 +23,24 @@ export const command: Command = defineCommand({
       'is the message itself.',
   ],
   operands: { '<message>…': 'files to sign; -: standard input' },
+  takes: [1, Number.POSITIVE_INFINITY, 'at least one message'],
   options: [
-    { name: 'key', value: 'file', about: 'secret key in any form: JSON, PEM, DER, JWK or raw' },
+    valued('key', 'file', 'secret key in any form: JSON, PEM, DER, JWK or raw', {
+      required: true,
+      isInput: true,
+    }),
     PASSPHRASE,
-    { ...OUT, about: 'where to write the task file [standard output]' },
-    {
-      name: 'raw',
-      about: 'write the bare signature instead; for only one message, of any length',
-    },
-    {
-      name: 'format',
-      value: SIGNATURE_FORMATS,
-      about: 'format of the signatures',
-      fallback: 'compressed',
-    },
-    {
-      name: 'salt',
-      value: SALTS,
-      about:
-        'salts (with derived ones, from key and message, a message has only one signature, and ' +
-        'its salt needs no room in an aggregate)',
-      fallback: 'random',
-    },
-    {
-      name: 'deterministic',
-      about: 'sign with deterministic Falcon, as Algorand does (not padded)',
-    },
+    out('where to write the task file'),
+    flag('raw', 'write the bare signature instead; for only one message, of any length'),
+    valued('format', SIGNATURE_FORMATS, 'format of the signatures', { fallback: 'compressed' }),
+    valued(
+      'salt',
+      ['random', 'derived'],
+      'salts (derived: from key and message, so that a message has only one signature, whose ' +
+        'salt takes no space in an aggregate)',
+      { fallback: 'random' },
+    ),
+    flag('deterministic', 'sign with deterministic Falcon, as Algorand does (not padded)'),
   ],
   examples: [
     'falconry sign --key key.json a.txt b.txt -o task.json',
@@ -69,43 +51,34 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute({ io, positionals, option, flag, report }: Invocation): Promise<number> {
-  const keyPath = option('key');
-  const out = option('out');
-  if (keyPath === undefined) throw new UsageError('--key is missing');
-  if (positionals.length === 0) throw new UsageError('expected at least one message');
-  if (flag('raw') && positionals.length > 1) throw new UsageError('--raw takes only one message');
-  if (flag('raw')) refuseBinary(out, io);
+async function execute(invocation: Invocation): Promise<number> {
+  const { io, positionals, option, flag, report } = invocation;
+  const to = option('out');
+  const isRaw = flag('raw');
+  if (isRaw && positionals.length > 1) throw new UsageError('--raw accepts only one message');
+  if (isRaw) refuseBinary(to, io);
   const way = wayOf(option('format') as SignatureFormat, option('salt')!, flag('deterministic'));
-  const passphraseFile = option('passphrase-file');
-  refuseTwiceStdin([keyPath, passphraseFile, ...positionals]);
-
-  const ask = () => readPassphrase(io, passphraseFile);
-  const secret = await readSecretKey(await readInput(keyPath, io), ask);
-  const falcon = falconOf(secret.parameterSet);
-  const key = expandAndWipe(falcon, secret.key);
-  try {
-    const made = flag('raw')
-      ? await signRaw(way, falcon, key, positionals[0]!, io)
-      : formatTaskFile(await signAll(way, falcon, key, secret.publicKey, positionals, io));
-    await writeOutput(out, made, io);
-  } finally {
-    key.destroy();
-  }
+  const file = await readInput(option('key')!, io);
+  const parameterSet = await withSecretKey(file, invocation, async (secret) => {
+    const falcon = FALCONS[secret.parameterSet];
+    const key = falcon.expandSecretKey(secret.key);
+    secret.key.fill(0);
+    try {
+      const made = isRaw
+        ? await signRaw(way, falcon, key, positionals[0]!, io)
+        : await signAll(way, falcon, key, secret.publicKey, positionals, io);
+      await writeOutput(to, made, io);
+    } finally {
+      key.destroy();
+    }
+    return secret.parameterSet;
+  });
   const count = positionals.length;
   report(
-    { ok: true, parameter_set: falcon.name, count, out: out ?? '-' },
+    { ok: true, parameter_set: parameterSet, count, out: to ?? '-' },
     `${plural(count, 'message')} signed\n`,
   );
   return EXIT.ok;
-}
-
-function expandAndWipe(falcon: Falcon, secretKey: Uint8Array): ExpandedSecretKey {
-  try {
-    return falcon.expandSecretKey(secretKey);
-  } finally {
-    secretKey.fill(0);
-  }
 }
 
 /** How to sign. */
@@ -143,6 +116,7 @@ async function signRaw(
   return falcon.signStream(streamInput(path, io), key, streaming);
 }
 
+/** The task file of all messages; none is signed before all have been read. */
 async function signAll(
   { sign }: Way,
   falcon: Falcon,
@@ -150,8 +124,10 @@ async function signAll(
   publicKey: Uint8Array,
   paths: readonly string[],
   io: Invocation['io'],
-): Promise<TaskItem[]> {
+): Promise<string> {
   const messages: Uint8Array[] = [];
   for (const path of paths) messages.push(await readInput(path, io));
-  return messages.map((message) => ({ message, publicKey, signature: sign(falcon, message, key) }));
+  return formatTaskFile(
+    messages.map((message) => ({ message, publicKey, signature: sign(falcon, message, key) })),
+  );
 }

@@ -4,16 +4,13 @@ import { toOrdinary } from '../../falcon/deterministic.ts';
 import type { SignatureFormat } from '../../falcon/index.ts';
 import type { InvalidItem } from '../../shared/errors.ts';
 import { parseTaskFile } from '../../wire/taskFile.ts';
-import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, FILE_EXITS, valued } from '../lib/command.ts';
 import { defineCommand, describeInvalid, type Invocation } from '../lib/define.ts';
-import { readInput, refuseTwiceStdin, streamInput } from '../lib/io.ts';
-import type { Progress } from '../lib/progress.ts';
-import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { readInput, streamInput } from '../lib/io.ts';
+import { FILE_LIMITS } from '../lib/tasks.ts';
 import { plural } from '../lib/text.ts';
-import { falconOf, parseField, readPublicKey, SIGNATURE_FORMATS } from './keyFile.ts';
+import { FALCONS, parseField, readPublicKey, SIGNATURE_FORMATS } from './keyFile.ts';
 
-/** The `verify` command. */
 export const command: Command = defineCommand({
   name: 'verify',
   summary: 'verify a signature, or every signature in a task file',
@@ -24,14 +21,17 @@ export const command: Command = defineCommand({
       'of any length.',
   ],
   operands: { '<task file>, <message>': '-: standard input' },
+  takes: [1, 1, 'one task file, or one message'],
   options: [
-    {
-      name: 'key',
-      value: 'file',
-      about: 'public key in any form: JSON, hex, PEM, DER, JWK or raw',
-    },
-    { name: 'signature', value: 'file', about: 'signature, in hex with 0x or bare' },
-    { name: 'format', value: SIGNATURE_FORMATS, about: 'with --key: accept only this format' },
+    valued('key', 'file', 'public key in any form: JSON, hex, PEM, DER, JWK or raw', {
+      needs: 'signature',
+      isInput: true,
+    }),
+    valued('signature', 'file', 'signature, in hex with 0x or bare', {
+      needs: 'key',
+      isInput: true,
+    }),
+    valued('format', SIGNATURE_FORMATS, 'with --key: accept only this format', { needs: 'key' }),
   ],
   examples: [
     'falconry verify task.json',
@@ -43,13 +43,8 @@ export const command: Command = defineCommand({
 
 async function execute(invocation: Invocation): Promise<number> {
   const { positionals, report, option } = invocation;
-  const [path] = positionals;
-  if (path === undefined || positionals.length > 1) {
-    throw new UsageError('expected one task file, or one message');
-  }
-  const isOne = option('key') !== undefined || option('signature') !== undefined;
-  if (!isOne && option('format') !== undefined) throw new UsageError('--format needs --key');
-  const { count, invalid } = await (isOne ? verifyOne : verifyFile)(path, invocation);
+  const verify = option('key') === undefined ? verifyFile : verifyOne;
+  const { count, invalid } = await verify(positionals[0]!, invocation);
   if (invalid.length === 0) {
     report({ ok: true, count }, `valid: ${plural(count, 'signature')}\n`);
     return EXIT.ok;
@@ -61,43 +56,33 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.invalid;
 }
 
+interface Verdicts {
+  readonly count: number;
+  readonly invalid: readonly InvalidItem[];
+}
+
 /** A few milliseconds of work between two updates of the progress bar. */
 const CHUNK = 256;
 
-function findAll(items: readonly TaskItem[], progress: Progress): InvalidItem[] {
+/** Every signature of a task file. */
+async function verifyFile(path: string, { io, progress }: Invocation): Promise<Verdicts> {
+  const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
   const invalid: InvalidItem[] = [];
   for (let from = 0; from < items.length; from += CHUNK) {
     progress.update({ phase: 'verifying', done: from, total: items.length });
     const found = findInvalid(items.slice(from, from + CHUNK));
     invalid.push(...found.map((item) => ({ ...item, index: from + item.index })));
   }
-  return invalid;
-}
-
-interface Verdicts {
-  readonly count: number;
-  readonly invalid: readonly InvalidItem[];
-}
-
-/** Every signature of a task file. */
-async function verifyFile(path: string, { io, progress }: Invocation): Promise<Verdicts> {
-  const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
-  return { count: items.length, invalid: findAll(items, progress) };
+  return { count: items.length, invalid };
 }
 
 /** One signature of a message that is read in pieces. */
 async function verifyOne(path: string, { io, option }: Invocation): Promise<Verdicts> {
-  const keyPath = option('key');
-  const signaturePath = option('signature');
-  if (keyPath === undefined || signaturePath === undefined) {
-    throw new UsageError('--key and --signature must be given together');
-  }
-  refuseTwiceStdin([keyPath, signaturePath, path]);
   const format = option('format') as SignatureFormat | undefined;
   const options = format === undefined ? {} : { format };
-  const { key: publicKey, parameterSet } = readPublicKey(await readInput(keyPath, io));
-  const file = await readInput(signaturePath, io);
-  const falcon = falconOf(parameterSet);
+  const { key: publicKey, parameterSet } = readPublicKey(await readInput(option('key')!, io));
+  const file = await readInput(option('signature')!, io);
+  const falcon = FALCONS[parameterSet];
   const signature = toOrdinary(parseField(file, 'signature', 'the signature file'));
   const message = streamInput(path, io);
   if (await falcon.verifyStream(signature, message, publicKey, options)) {

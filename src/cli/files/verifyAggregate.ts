@@ -8,20 +8,19 @@ import {
 import { parseResultFile, refusalOf, verifyResultFileWith } from '../../wire/resultFile.ts';
 import { parseStatementFile } from '../../wire/taskFile.ts';
 import { formatTaskFile, type Statement } from '../../wire/triple.ts';
-import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, FILE_EXITS, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { readInput, refuseTwiceStdin, writeOutput } from '../lib/io.ts';
-import { FILE_LIMITS, readThreads, THREADS } from '../lib/taskFiles.ts';
+import { readInput, writeOutput } from '../lib/io.ts';
+import { FILE_LIMITS, readThreads, THREADS } from '../lib/tasks.ts';
 import { plural } from '../lib/text.ts';
 
-/** The `verify-aggregate` command. */
 export const command: Command = defineCommand({
   name: 'verify-aggregate',
   summary: 'verify an aggregate for a list of digests and public keys',
   usage: ['<aggregate> <statements> [--extract <file>]'],
   about: [
     'Verifies an aggregate for an ordered list of digests and public keys. The list must come ' +
-      'from you, not from whoever made the aggregate. An aggregate in another version of its ' +
+      'from you, not from the maker of the aggregate. An aggregate in another version of its ' +
       'format, or a proof made with another parameter table, is invalid; the report says so.',
   ],
   operands: {
@@ -30,12 +29,13 @@ export const command: Command = defineCommand({
       'JSON array of {"digest", "public_key"}, in hex with 0x, or a task file, whose signatures ' +
       'are ignored; -: standard input',
   },
+  takes: [2, 2, 'a result file and a task file'],
   options: [
-    {
-      name: 'extract',
-      value: 'file',
-      about: 'write a task file with the original signatures, which only a bundle contains',
-    },
+    valued(
+      'extract',
+      'file',
+      'write a task file with the original signatures, which only a bundle contains',
+    ),
     THREADS,
   ],
   examples: [
@@ -48,11 +48,7 @@ export const command: Command = defineCommand({
 });
 
 async function execute({ io, positionals, option, report, progress }: Invocation): Promise<number> {
-  const [aggregatePath, statementsPath] = positionals;
-  if (aggregatePath === undefined || statementsPath === undefined || positionals.length > 2) {
-    throw new UsageError('expected a result file and a task file');
-  }
-  refuseTwiceStdin(positionals);
+  const [aggregatePath, statementsPath] = positionals as [string, string];
   const threads = readThreads(option('threads'));
   const file = await readInput(aggregatePath, io);
   const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
@@ -87,7 +83,7 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   return EXIT.ok;
 }
 
-/** The aggregate, and whether it is valid. A bare one is told by its first byte: not `{`. */
+/** The aggregate, and whether it is valid. A bare one does not start with `{`. */
 async function judge(
   file: Uint8Array,
   statements: readonly Statement[],

@@ -1,4 +1,4 @@
-/** The shape of the sub-commands of `falconry`: streams, options as data, exit codes, errors. */
+/** A sub-command of `falconry` as data: streams, options, exit codes, errors. */
 
 /** An output of a command. */
 export interface Output {
@@ -17,19 +17,30 @@ export interface Io {
 }
 
 /** An option. Help texts, docs/cli.md, completion and the parser are made from it. */
-export interface Option {
+export interface Option extends OptionParts {
   readonly name: string;
-  readonly short?: string;
   /**
    * The placeholder of its value, or the words of which it is one; absent for a flag. Completion
    * offers paths for `file` and `directory`.
    */
   readonly value?: string | readonly string[];
   readonly about: string;
+}
+
+interface OptionParts {
+  readonly short?: string;
   /** The value, if the option is absent. */
   readonly fallback?: string;
   /** The verbs that accept it; absent: all of them. */
   readonly verbs?: readonly string[];
+  /** Whether it must be given: always, or with these verbs. */
+  readonly required?: true | readonly string[];
+  /** An option that must be given as well. */
+  readonly needs?: string;
+  /** Options that must not be given as well. */
+  readonly excludes?: readonly string[];
+  /** Whether its value is a file to read, so that `-` is standard input. */
+  readonly isInput?: true;
   /** Flags only: `optional` can be turned off (`--[no-]ui`), `on` is on (`--no-wait`). */
   readonly negatable?: 'optional' | 'on';
   /** Whether the service checks the words, not the command line. */
@@ -42,10 +53,29 @@ export interface Option {
   readonly group?: string;
 }
 
-/** `--out` and `-o`: where the command's own output goes. */
-export const OUT = { name: 'out', short: 'o', value: 'file' } as const;
+/** An option that is given or not. */
+export const flag = (name: string, about: string, parts: OptionParts = {}): Option => ({
+  name,
+  about,
+  ...parts,
+});
 
-/** What a sub-command is, as data. */
+/** An option with a value. */
+export const valued = (
+  name: string,
+  value: string | readonly string[],
+  about: string,
+  parts: OptionParts = {},
+): Option => ({ name, value, about, ...parts });
+
+/** `--out` and `-o`: where the command's own output goes. */
+export const out = (about: string, parts: OptionParts = {}): Option =>
+  valued('out', 'file', `${about} [standard output]`, { short: 'o', ...parts });
+
+/** How many arguments follow the command and its verb, and what they are. */
+export type Takes = readonly [least: number, most: number, what?: string];
+
+/** A sub-command without its code. */
 export interface CommandFacts {
   readonly name: string;
   /** One line for the list of commands. */
@@ -54,15 +84,14 @@ export interface CommandFacts {
   readonly usage: readonly string[];
   /** The description: paragraphs of one line each. */
   readonly about: readonly string[];
-  /** The words of which one may be the first argument, with what they do. */
+  /** The words that may be the first argument, with descriptions. */
   readonly verbs?: Readonly<Record<string, string>>;
-  /** Other arguments. */
+  /** Descriptions of the other arguments. */
   readonly operands?: Readonly<Record<string, string>>;
-  /** All its options. */
   readonly options: readonly Option[];
-  /** Commands that work as they stand, where their files are: a test runs each. */
+  /** Commands that work as they stand where their files are; a test runs each. */
   readonly examples: readonly string[];
-  /** Those that do not, or do only with the reader's own names. */
+  /** Further examples, with names of the reader's. */
   readonly more?: readonly string[];
   /** The exit codes, besides those of every command. */
   readonly exits: readonly ExitName[];
@@ -73,7 +102,7 @@ export interface Command extends CommandFacts {
   run(args: readonly string[], io: Io): Promise<number>;
 }
 
-/** The exit codes of all commands. */
+/** The exit codes of all commands; falconry.cjs repeats that of `usage`. */
 export const EXIT = Object.freeze({
   ok: 0,
   invalid: 1,
@@ -86,10 +115,10 @@ export const EXIT = Object.freeze({
 
 export type ExitName = keyof typeof EXIT;
 
-/** Those of commands that only work on files. */
+/** The exit codes of commands that only work on files. */
 export const FILE_EXITS: readonly ExitName[] = ['invalid', 'usage', 'io'];
 
-/** The same for people. */
+/** Their meanings. */
 export const EXIT_MEANINGS: Readonly<Record<ExitName, string>> = Object.freeze({
   ok: 'success, or valid',
   invalid: 'an invalid signature, aggregate or file; a failed task or check',
@@ -118,13 +147,9 @@ export class ServiceFailure extends Error {
   /** More for `--json`: status, problem document. */
   readonly facts: Readonly<Record<string, unknown>>;
 
-  constructor(
-    code: string,
-    message: string,
-    details: { readonly facts?: Readonly<Record<string, unknown>>; readonly cause?: unknown } = {},
-  ) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+  constructor(code: string, message: string, facts: ServiceFailure['facts'], cause: unknown) {
+    super(message, { cause });
     this.code = code;
-    this.facts = details.facts ?? {};
+    this.facts = facts;
   }
 }

@@ -17,11 +17,9 @@ export const completionCommand = (commands: () => Promise<readonly Command[]>): 
     defaultVerb: 'bash',
     examples: ['falconry completion bash > falconry.bash', 'falconry completion zsh > _falconry'],
     exits: ['usage'],
-    mostArguments: 0,
     writesToStdout: () => true,
     async execute({ io, verb }) {
-      const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[verb]!;
-      io.stdout.write(script(await commands()));
+      io.stdout.write(SCRIPTS[verb as keyof typeof SCRIPTS](await commands()));
       return EXIT.ok;
     },
   });
@@ -30,41 +28,38 @@ const FIRST = 'help --help --version';
 const namesOf = (commands: readonly CommandFacts[]) => commands.map(({ name }) => name).join(' ');
 const verbsOf = ({ verbs = {} }: CommandFacts) => Object.keys(verbs).join(' ');
 
-/** How the value of an option is completed. */
-const kindOf = ({ value }: Option): string =>
-  typeof value === 'string' && !['file', 'directory'].includes(value) ? 'text' : String(value);
+/** What completes the value of an option. */
+const kindOf = (value: NonNullable<Option['value']>): string => {
+  if (typeof value === 'object') return `values values="${value.join(' ')}"`;
+  return ['file', 'directory'].includes(value) ? value : 'text';
+};
 
 /** The cases of bash and zsh: per command its options and verbs; per option what follows it. */
 function cases(commands: readonly CommandFacts[]): string {
   const lines = commands.map((command) => {
-    const spellings = command.options.flatMap(({ name, short, negatable }) =>
-      [`--${name}`, negatable && `--no-${name}`, short && `-${short}`].filter(Boolean),
-    );
-    const valued = command.options.map((option) => {
-      const { name, short, value } = option;
-      if (value === undefined) return '';
-      const kind =
-        typeof value === 'string' ? kindOf(option) : `values values="${value.join(' ')}"`;
-      return `      --${name}${short === undefined ? '' : `|-${short}`}) kind=${kind} ;;\n`;
-    });
-    return `    ${command.name})
-      flags="${spellings.join(' ')}" verbs="${verbsOf(command)}"
-      case "$previous" in\n${valued.join('')}      esac ;;\n`;
+    const flags: string[] = [];
+    const kinds: string[] = [];
+    for (const { name, short, negatable, value } of command.options) {
+      const spellings = short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
+      flags.push(...spellings, ...(negatable === undefined ? [] : [`--no-${name}`]));
+      if (value !== undefined) kinds.push(`${spellings.join('|')}) kind=${kindOf(value)} ;;`);
+    }
+    const words = `flags="${flags.join(' ')}" verbs="${verbsOf(command)}"`;
+    return `    ${command.name}) ${words}
+      case "$previous" in ${kinds.join('\n      ')} esac ;;\n`;
   });
   return lines.join('');
 }
 
-type Script = (commands: readonly CommandFacts[]) => string;
-
-const bashScript: Script = (commands) => `# eval "$(falconry completion bash)"
+const bashScript = (
+  commands: readonly CommandFacts[],
+): string => `# eval "$(falconry completion bash)"
 _falconry() {
   local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
   local flags="" verbs="" values="" kind="" offered=""
   # --format=proof comes as three words.
   if [ "$word" = = ]; then word=""
-  elif [ "$previous" = = ] && [ "$COMP_CWORD" -gt 2 ]; then
-    previous="\${COMP_WORDS[COMP_CWORD - 2]}"
-  fi
+  elif [ "$previous" = = ]; then previous="\${COMP_WORDS[COMP_CWORD - 2]}"; fi
   case "\${COMP_WORDS[1]}" in
 ${cases(commands)}  esac
   if [ "$COMP_CWORD" -eq 1 ] || [ "\${COMP_WORDS[1]}" = help ]; then
@@ -101,21 +96,22 @@ ${cases(commands)}  esac
 if [[ $funcstack[1] == _falconry ]]; then _falconry "$@"; else compdef _falconry falconry; fi
 `;
 
+const FISH_PATHS = { file: ' -r -F', directory: " -x -a '(__fish_complete_directories)'" };
+
 function fishScript(commands: readonly CommandFacts[]): string {
   const lines = commands.flatMap((command) => {
-    const is = `complete -c falconry -n '__falconry_is ${command.name}`;
-    const about = command.summary.replaceAll("'", "\\'");
-    const options = command.options.flatMap((option) => {
-      const { name, short, value, negatable } = option;
+    const { name: own, summary, verbs } = command;
+    const is = `complete -c falconry -n '__falconry_is ${own}`;
+    const options = command.options.flatMap(({ name, short, value, negatable }) => {
       const spelt = `${is}' -l ${name}${short === undefined ? '' : ` -s ${short}`}`;
       const words = typeof value === 'object' ? ` -x -a '${value.join(' ')}'` : ' -x';
-      const paths = { file: ' -r -F', directory: " -x -a '(__fish_complete_directories)'" };
-      const taken = value === undefined ? '' : (paths[kindOf(option) as 'file'] ?? words);
-      return [spelt + taken, negatable === undefined ? [] : `${is}' -l no-${name}`].flat();
+      const taken = value === undefined ? '' : (FISH_PATHS[value as 'file'] ?? words);
+      return [spelt + taken, ...(negatable === undefined ? [] : [`${is}' -l no-${name}`])];
     });
-    const first = `complete -c falconry -n '__falconry_at 1' -f -a ${command.name} -d '${about}'`;
-    const verbs = `${is}; and __falconry_at 2' -f -a '${verbsOf(command)}'`;
-    return [first, command.verbs === undefined ? [] : verbs, options].flat();
+    const about = summary.replaceAll("'", "\\'");
+    const first = `complete -c falconry -n '__falconry_at 1' -f -a ${own} -d '${about}'`;
+    const second = `${is}; and __falconry_at 2' -f -a '${verbsOf(command)}'`;
+    return [first, ...(verbs === undefined ? [] : [second]), ...options];
   });
   return `# falconry completion fish > ~/.config/fish/completions/falconry.fish
 function __falconry_at; test (count (commandline -opc)) -eq $argv[1]; end
@@ -130,3 +126,5 @@ complete -c falconry -n '__falconry_is help' -f -a '${namesOf(commands)}'
 ${lines.join('\n')}
 `;
 }
+
+const SCRIPTS = { bash: bashScript, zsh: zshScript, fish: fishScript };

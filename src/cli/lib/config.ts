@@ -13,7 +13,7 @@ import { readSetting } from './settingText.ts';
 import { hint } from './text.ts';
 
 /** The origin of a value. */
-export interface Origin {
+interface Origin {
   readonly source: 'option' | 'environment' | 'file' | 'default';
   /** `--port`, `FALCONRY_PORT`, `falconry.json`; empty for a default. */
   readonly at: string;
@@ -33,19 +33,17 @@ export interface Config<N extends SettingName = SettingName> {
 
 /** A config with its faults: a faulty value is replaced by the default. */
 export interface ConfigReading<N extends SettingName> extends Config<N> {
+  /** Each with the setting, or the unknown name. */
   readonly faults: readonly ConfigFault[];
 }
 
-export interface ConfigFault {
-  /** The setting, or the unknown name. */
+interface ConfigFault {
   readonly name: string;
   readonly message: string;
 }
 
-export interface ConfigSource {
-  /**
-   * Values of options by their name on the command line (`public-url`), as parseArgs gives them.
-   */
+interface ConfigSource {
+  /** Values by name on the command line (`public-url`), as parseArgs returns them. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly env: Readonly<Record<string, string | undefined>>;
 }
@@ -109,13 +107,12 @@ function fromOption(
 ): Given | undefined {
   const found = (option: string, inFile: boolean): Given | undefined => {
     const value = options[option];
-    if (value === undefined) return undefined;
-    return { value, origin: { source: 'option', at: `--${option}` }, inFile };
+    const origin = { source: 'option', at: `--${option}` } as const;
+    return value === undefined ? undefined : { value, origin, inFile };
   };
-  return (
-    (type === 'secret' ? found(`${optionOf(name)}-file`, true) : undefined) ??
-    (type !== 'secret' || inline ? found(optionOf(name), false) : undefined)
-  );
+  const own = optionOf(name);
+  if (type !== 'secret') return found(own, false);
+  return found(`${own}-file`, true) ?? (inline ? found(own, false) : undefined);
 }
 
 function fromEnv(
@@ -123,18 +120,15 @@ function fromEnv(
   { type, alsoEnv }: OptionRow,
   env: ConfigSource['env'],
 ): Given | undefined {
-  const own = envOf(name);
   const found = (at: string, inFile = false): Given | undefined => {
-    const value = env[at];
     // An empty variable counts as absent: `FALCONRY_PORT= falconry serve`.
-    if (value === undefined || value === '') return undefined;
-    return { value, origin: { source: 'environment', at }, inFile };
+    const value = env[at] || undefined;
+    const origin = { source: 'environment', at } as const;
+    return value === undefined ? undefined : { value, origin, inFile };
   };
-  return (
-    found(own) ??
-    (type === 'secret' ? found(`${own}_FILE`, true) : undefined) ??
-    (alsoEnv === undefined ? undefined : found(alsoEnv))
-  );
+  const own = envOf(name);
+  const secret = type === 'secret' ? found(`${own}_FILE`, true) : undefined;
+  return found(own) ?? secret ?? (alsoEnv === undefined ? undefined : found(alsoEnv));
 }
 
 interface ConfigFile {
@@ -150,7 +144,7 @@ function fromFile(name: string, file: ConfigFile | null): Given | undefined {
   return secretFile === undefined ? undefined : { value: secretFile, origin, inFile: true };
 }
 
-/** The value as the row has it; or adds a fault, as if no value had been given. */
+/** The value as the row has it; otherwise adds a fault, and there is no value. */
 async function accept(
   name: string,
   row: OptionRow,
@@ -204,7 +198,7 @@ async function readConfigFile(
     text = await readFile(path, 'utf8');
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
-    // A folder that may not be entered, as that of another user after sudo, holds nothing for us.
+    // A folder that may not be entered, as after sudo, counts as one without the file.
     const isAbsent = code === 'ENOENT' || (code === 'EACCES' && syscall === 'stat');
     if (asked === undefined && isAbsent) return null;
     return fault(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
@@ -218,7 +212,7 @@ async function readConfigFile(
   return { path, values: checkNames(path, json, faults) };
 }
 
-/** Reports unknown names, each with the nearest known one; what is known goes on to be judged. */
+/** Returns the known names; adds a fault for each other one, with the nearest known name. */
 function checkNames(path: string, json: unknown, faults: ConfigFault[]): Record<string, unknown> {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     faults.push({ name: 'config', message: `${path} must hold one JSON object` });
@@ -238,11 +232,7 @@ function checkNames(path: string, json: unknown, faults: ConfigFault[]): Record<
 
 /** `FALCONRY_THRAEDS is not a setting; did you mean FALCONRY_THREADS?` */
 function misspeltEnv(env: ConfigSource['env']): string[] {
-  const known = new Set(OTHER_ENV);
-  for (const [name, { type }] of Object.entries(ALL_SETTINGS)) {
-    known.add(envOf(name));
-    if (type === 'secret') known.add(`${envOf(name)}_FILE`);
-  }
+  const known = new Set(OTHER_ENV.concat(fileNames().map(envOf)));
   return Object.keys(env)
     .filter((name) => name.startsWith('FALCONRY_') && !known.has(name))
     .map((name) => `${name} is not a setting${hint(name, known)}`);

@@ -12,14 +12,18 @@ import {
   type Io,
   IoFailure,
   type Option,
+  type Output,
   ServiceFailure,
+  type Takes,
   UsageError,
 } from './command.ts';
 import type { Config } from './config.ts';
-import { COMMON, helpText } from './help.ts';
+import { COMMON, helpText, widthOf } from './help.ts';
 import { createProgress, type Progress } from './progress.ts';
 import { optionsOfSettings, type SettingName } from './settings.ts';
 import { hint } from './text.ts';
+
+type Facts = Readonly<Record<string, unknown>>;
 
 /** What a command is called with, once its arguments have been read. */
 export interface Invocation<N extends SettingName = SettingName> {
@@ -29,11 +33,10 @@ export interface Invocation<N extends SettingName = SettingName> {
   /** The other arguments. */
   readonly positionals: readonly string[];
   readonly json: boolean;
-  readonly quiet: boolean;
   /** The bar on standard error, if that is a terminal; cleared when the command ends. */
   readonly progress: Progress;
   /** Values of options as they were given. */
-  readonly given: Readonly<Record<string, unknown>>;
+  readonly given: Facts;
   /** Value of an option that has one. */
   option(name: string): string | undefined;
   flag(name: string): boolean;
@@ -47,9 +50,17 @@ export interface Invocation<N extends SettingName = SettingName> {
    * Reports the outcome as text or, with `--json`, as one line of JSON; on standard error if the
    * command's own output goes to standard output. `--quiet` suppresses the text.
    */
-  report(facts: Readonly<Record<string, unknown>>, text: string): void;
+  report(facts: Facts, text: string): void;
+  /** Prints the command's own output: text or, with `--json`, one line of JSON. */
+  print(facts: unknown, text?: string): void;
   /** Prints a remark on standard error, unless `--json` or `--quiet` is given. */
   note(text: string): void;
+  /**
+   * Reports a failure that does not end the command: JSON like `report`, text on standard error.
+   *
+   * @returns the exit code
+   */
+  fail(facts: Facts, text: string): number;
 }
 
 export interface CommandParts<N extends SettingName = SettingName>
@@ -62,8 +73,8 @@ export interface CommandParts<N extends SettingName = SettingName>
   readonly listed?: readonly N[];
   /** The verb of a call without one. */
   readonly defaultVerb?: string;
-  /** Most arguments besides options and a verb; without it `execute` checks them itself. */
-  readonly mostArguments?: number;
+  /** The arguments besides options and a verb, for all verbs or each; absent: none. */
+  readonly takes?: Takes | Readonly<Record<string, Takes>>;
   /** Whether the command's own output goes to standard output. */
   writesToStdout?(invocation: Pick<Invocation, 'option' | 'flag'>): boolean;
   execute(invocation: Invocation<N>): Promise<number>;
@@ -86,54 +97,37 @@ export function defineCommand<const N extends SettingName = never>(
   return command;
 }
 
-/** The options as the parser of Node wants them. */
-function parserOptions(options: readonly Option[]): ParseArgsOptionsConfig {
-  const rows = options.map(({ name, short, value, fallback, negatable, isSetting }) => {
-    const flag = negatable === 'on' ? { type: 'boolean', default: true } : { type: 'boolean' };
-    // The default of a setting has its own place, after the environment and the file.
-    const usual = fallback === undefined || isSetting ? {} : { default: fallback };
-    const row = value === undefined ? flag : { type: 'string', ...usual };
-    return [name, { ...row, ...(short !== undefined && { short }) }];
-  });
-  return Object.fromEntries(rows) as ParseArgsOptionsConfig;
-}
-
 async function run<N extends SettingName>(
   parts: CommandParts<N>,
   command: Command,
   args: readonly string[],
   io: Io,
 ): Promise<number> {
-  const config = parserOptions(command.options);
-  const lenient = { args: [...args], options: config, strict: false, allowNegative: true } as const;
-  const loose = parseArgs({ ...lenient, tokens: true });
-  const aside = channel(parts, loose.values, io);
+  const parser = parserOptions(command.options);
+  const loose = parse(parser, args, false);
+  if (loose.values.help === true) {
+    io.stdout.write(helpText(command, widthOf(io.stdout)));
+    return EXIT.ok;
+  }
   const json = loose.values.json === true;
-  let progress: Progress | undefined;
+  const outputs = outputsOf(parts, loose.values, io);
   try {
-    const { values, positionals: words } = readArguments(command, config, args);
-    if (values.help) {
-      io.stdout.write(helpText(command, widthOf(io.stdout)));
-      return EXIT.ok;
-    }
+    refuseUnknown(command, loose.tokens);
+    const { values, positionals: words } = parse(parser, args, true);
     const { verb, positionals } = readVerb(parts, words);
     const named = loose.tokens.flatMap((token) => (token.kind === 'option' ? token.name : []));
+    checkArguments(parts, verb, positionals);
     checkOptions(command, verb, values, named);
-    refuseMore(positionals, parts.mostArguments ?? positionals.length);
-    const quiet = values.quiet === true;
-    progress = createProgress(io, quiet || json);
-    const bar = progress;
+    refuseTwiceStdin(command, values, positionals);
     return await parts.execute({
       io,
       verb,
       positionals,
       json,
-      quiet,
-      progress,
       given: values,
-      option: (key) => values[key] as string | undefined,
-      flag: (key) => values[key] === true,
-      config: async () => {
+      ...readers(values),
+      ...outputs,
+      async config() {
         // Loaded on demand: most commands work on files and have no settings.
         const { readConfig } = await import('./config.ts');
         const read = await readConfig(parts.settings ?? [], { options: values, env: io.env });
@@ -142,29 +136,85 @@ async function run<N extends SettingName>(
         if (!log) for (const text of read.warnings) io.stderr.write(`falconry: ${text}\n`);
         return read;
       },
-      report(facts, text) {
-        bar.end();
-        if (json) aside.write(`${JSON.stringify(facts)}\n`);
-        else if (!quiet) aside.write(text);
-      },
-      note(text) {
-        bar.end();
-        if (!json && !quiet) io.stderr.write(text);
-      },
     });
   } catch (error) {
-    progress?.end();
-    return reportFailure(parts.name, error, io, json ? aside : null);
+    outputs.progress.end();
+    return reportFailure(parts.name, error, io, json ? outputs.reports : null);
   }
 }
 
-/** The width for which a text is laid out; the widest one where nobody reads it on a terminal. */
-export const widthOf = ({ isTTY, columns }: Io['stdout']): number | undefined =>
-  isTTY ? columns || undefined : undefined;
+const readers = (values: Facts): Pick<Invocation, 'option' | 'flag'> => ({
+  option: (name) => values[name] as string | undefined,
+  flag: (name) => values[name] === true,
+});
 
-/** @throws UsageError that names the first argument past so many */
-function refuseMore(positionals: readonly string[], most: number): void {
-  if (positionals.length > most) throw new UsageError(`unexpected argument ${positionals[most]}`);
+/** Everything that a command writes with, and the stream of its reports. */
+function outputsOf(
+  { name, writesToStdout }: Pick<CommandParts, 'name' | 'writesToStdout'>,
+  values: Facts,
+  io: Io,
+): Pick<Invocation, 'progress' | 'report' | 'print' | 'note' | 'fail'> & { reports: Output } {
+  const { json, quiet } = values;
+  const reports = writesToStdout?.(readers(values)) ? io.stderr : io.stdout;
+  const progress = createProgress(io, quiet === true || json === true);
+  const report: Invocation['report'] = (facts, text) => {
+    progress.end();
+    if (json) reports.write(`${JSON.stringify(facts)}\n`);
+    else if (!quiet) reports.write(text);
+  };
+  return {
+    reports,
+    progress,
+    report,
+    print: (facts, text = '') => io.stdout.write(json ? `${JSON.stringify(facts)}\n` : text),
+    note(text) {
+      progress.end();
+      if (!json && !quiet) io.stderr.write(text);
+    },
+    fail(facts, text) {
+      report(facts, '');
+      if (!json) io.stderr.write(`falconry ${name}: ${text}`);
+      return EXIT.invalid;
+    },
+  };
+}
+
+/** The options as the parser of Node wants them. */
+function parserOptions(options: readonly Option[]): ParseArgsOptionsConfig {
+  const rows = options.map(({ name, short, value, fallback, negatable, isSetting }) => {
+    const isOn = negatable === 'on' ? { type: 'boolean', default: true } : { type: 'boolean' };
+    // The default of a setting has its own place, after the environment and the file.
+    const usual = fallback === undefined || isSetting ? {} : { default: fallback };
+    const row = value === undefined ? isOn : { type: 'string', ...usual };
+    return [name, { ...row, ...(short !== undefined && { short }) }];
+  });
+  return Object.fromEntries(rows) as ParseArgsOptionsConfig;
+}
+
+/** @throws UsageError, if strict, for an option without its value or a flag with one */
+function parse(options: ParseArgsOptionsConfig, args: readonly string[], strict: boolean) {
+  try {
+    const names = { allowPositionals: true, allowNegative: true } as const;
+    return parseArgs({ args: [...args], options, strict, tokens: true, ...names });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+/** @throws UsageError for an option that the command does not have */
+function refuseUnknown({ options }: Command, tokens: ReturnType<typeof parse>['tokens']): void {
+  const known = options.map(({ name }) => name);
+  for (const token of tokens) {
+    if (token.kind !== 'option') continue;
+    const { name, rawName } = token;
+    if (known.includes(name) || known.includes(name.replace(/^no-/, ''))) continue;
+    if (known.includes(`${name}-file`)) {
+      throw new UsageError(
+        `a secret on the command line can be read by others: use --${name}-file or the environment`,
+      );
+    }
+    throw new UsageError(`unknown option ${rawName}${hint(name, known, (n) => `--${n}`)}`);
+  }
 }
 
 /** @throws UsageError without a verb, or for an unknown one */
@@ -180,67 +230,59 @@ function readVerb(
   throw new UsageError(`there is no "${name} ${verb}"${hint(verb, known)}`);
 }
 
-/** @throws UsageError for an option of another verb, or a word that is none of the option's */
+const NOTHING: Takes = [0, 0];
+
+/** @throws UsageError for too few or too many arguments */
+function checkArguments(
+  { takes = NOTHING }: CommandParts,
+  verb: string,
+  positionals: readonly string[],
+): void {
+  const isOne = (rule: NonNullable<CommandParts['takes']>): rule is Takes => Array.isArray(rule);
+  const [least, most, what] = isOne(takes) ? takes : (takes[verb] ?? NOTHING);
+  const count = positionals.length;
+  if (count >= least && count <= most) return;
+  throw new UsageError(
+    what === undefined ? `unexpected argument ${positionals[most]}` : `expected ${what}`,
+  );
+}
+
+/** @throws UsageError for an option that does not fit the verb, the others, or its own words */
 function checkOptions(
   { name, options }: Command,
   verb: string,
-  values: Readonly<Record<string, unknown>>,
+  values: Facts,
   named: readonly string[],
 ): void {
-  for (const { name: option, value, verbs, isUnchecked, isSetting } of options) {
-    if (verbs !== undefined && !verbs.includes(verb) && named.includes(option)) {
-      throw new UsageError(`"${name} ${verb}" has no option --${option}`);
-    }
-    const word = values[option];
-    if (typeof value !== 'object' || isUnchecked || isSetting || word === undefined) continue;
-    if (!value.includes(word as string)) {
-      throw new UsageError(`--${option} must be one of ${value.join(', ')}`);
+  for (const option of options) {
+    const { name: own, value, verbs, required, needs, excludes = [], isUnchecked } = option;
+    const isGiven = named.includes(own);
+    const refuse = (message: string) => {
+      throw new UsageError(message);
+    };
+    const isForVerb = verbs === undefined || verbs.includes(verb);
+    if (isGiven && !isForVerb) refuse(`"${name} ${verb}" has no option --${own}`);
+    if (!isGiven && (required === true || required?.includes(verb))) refuse(`--${own} is missing`);
+    if (isGiven && needs && !named.includes(needs)) refuse(`--${own} needs --${needs}`);
+    const other = isGiven ? excludes.find((each) => named.includes(each)) : undefined;
+    if (other !== undefined) refuse(`--${own} excludes --${other}`);
+    const word = values[own] as string | undefined;
+    const hasWords = typeof value === 'object' && !isUnchecked && !option.isSetting;
+    if (hasWords && word !== undefined && !value.includes(word)) {
+      refuse(`--${own} must be one of ${value.join(', ')}`);
     }
   }
 }
 
-/** Where reports go: not where the command's own output goes. */
-function channel(
-  parts: Pick<CommandParts, 'writesToStdout'>,
-  values: Record<string, unknown>,
-  io: Io,
-) {
-  const option = (key: string) => values[key] as string | undefined;
-  const flag = (key: string) => values[key] === true;
-  return parts.writesToStdout?.({ option, flag }) === true ? io.stderr : io.stdout;
-}
-
-interface Arguments {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly positionals: readonly string[];
-}
-
-function readArguments(
-  command: Command,
-  options: ParseArgsOptionsConfig,
-  args: readonly string[],
-): Arguments {
-  const config = { args: [...args], options, allowPositionals: true, allowNegative: true } as const;
-  try {
-    return parseArgs(config);
-  } catch (error) {
-    const { tokens } = parseArgs({ ...config, strict: false, tokens: true });
-    const known = command.options.map(({ name }) => name);
-    for (const token of tokens) {
-      if (token.kind !== 'option') continue;
-      const name = token.name.replace(/^no-/, '');
-      if (known.includes(token.name) || known.includes(name)) continue;
-      if (known.includes(`${token.name}-file`)) {
-        throw new UsageError(
-          `a secret on the command line can be read by others: ` +
-            `use --${token.name}-file or the environment`,
-        );
-      }
-      throw new UsageError(
-        `unknown option ${token.rawName}${hint(token.name, known, (found) => `--${found}`)}`,
-      );
-    }
-    throw new UsageError((error as Error).message);
+/** @throws UsageError if standard input, which can be read once, is named more than once */
+function refuseTwiceStdin(
+  { options }: Command,
+  values: Facts,
+  positionals: readonly string[],
+): void {
+  const inputs = options.flatMap(({ name, isInput }) => (isInput ? [values[name]] : []));
+  if ([...inputs, ...positionals].filter((path) => path === '-').length > 1) {
+    throw new UsageError('standard input (-) can be given only once');
   }
 }
 
@@ -250,9 +292,9 @@ function readArguments(
  * @param json where to report it as one line of JSON; null: as text on standard error
  * @returns the exit code
  */
-function reportFailure(name: string, error: unknown, io: Io, json: Io['stdout'] | null): number {
+function reportFailure(name: string, error: unknown, io: Io, json: Output | null): number {
   const { exit, code, facts = {} } = classify(error);
-  const { message } = error as Error;
+  const { message, stack } = error as Error;
   const invalid = isCodedError(error) ? error.invalid : undefined;
   if (json !== null) {
     json.write(`${JSON.stringify({ ok: false, code, message, invalid, ...facts })}\n`);
@@ -261,19 +303,11 @@ function reportFailure(name: string, error: unknown, io: Io, json: Io['stdout'] 
   const lines = message.split('\n').map((line) => `falconry ${name}: ${line}\n`);
   io.stderr.write(`${lines.join('')}${describeInvalid(invalid)}`);
   if (exit === EXIT.usage) io.stderr.write(`Try: falconry ${name} --help\n`);
-  if (exit === EXIT.internal && (io.env.FALCONRY_DEBUG ?? '') !== '') {
-    io.stderr.write(`${(error as Error).stack}\n`);
-  }
+  if (exit === EXIT.internal && io.env.FALCONRY_DEBUG) io.stderr.write(`${stack}\n`);
   return exit;
 }
 
-interface Verdict {
-  readonly exit: number;
-  readonly code: string;
-  readonly facts?: Readonly<Record<string, unknown>>;
-}
-
-function classify(error: unknown): Verdict {
+function classify(error: unknown): { exit: number; code: string; facts?: Facts } {
   if (error instanceof UsageError) return { exit: EXIT.usage, code: 'USAGE' };
   if (error instanceof IoFailure) return { exit: EXIT.io, code: 'IO' };
   if (error instanceof ServiceFailure) {
@@ -291,10 +325,9 @@ function classify(error: unknown): Verdict {
 
 /** One line per invalid item. */
 export function describeInvalid(invalid: readonly InvalidItem[] = []): string {
-  return invalid
-    .map(({ index, reason }) => {
-      const words = reasonWords(reason);
-      return `  item ${index}: ${words === reason ? reason : `${words} (${reason})`}\n`;
-    })
-    .join('');
+  const lines = invalid.map(({ index, reason }) => {
+    const words = reasonWords(reason);
+    return `  item ${index}: ${words === reason ? reason : `${words} (${reason})`}\n`;
+  });
+  return lines.join('');
 }

@@ -1,25 +1,37 @@
 /** Help texts, laid out from the data of the commands. */
-import { type CommandFacts, EXIT, EXIT_MEANINGS, type ExitName, type Option } from './command.ts';
+import {
+  type CommandFacts,
+  EXIT,
+  EXIT_MEANINGS,
+  type ExitName,
+  flag,
+  type Io,
+  type Option,
+} from './command.ts';
 
-/** Widest and narrowest layout. */
+/** The widest and the narrowest layout, in columns. */
 const WIDEST = 100;
 const NARROWEST = 40;
-/** A longer left column has its text in the next line. */
+/** After a longer left column, the text starts in the next line. */
 const WIDEST_LEFT = 32;
 
 type Row = readonly [left: string, right: string];
 
 /** Options of every command. */
 export const COMMON: readonly Option[] = [
-  { name: 'json', about: 'report as one line of JSON' },
-  { name: 'quiet', short: 'q', about: 'print no report' },
-  { name: 'help', short: 'h', about: 'print this text' },
+  flag('json', 'report as one line of JSON'),
+  flag('quiet', 'print no report', { short: 'q' }),
+  flag('help', 'print this text', { short: 'h' }),
 ];
 
 const SETTINGS_NOTE =
   'Each of these is also an environment variable and an entry of falconry.json: --public-url is ' +
   'FALCONRY_PUBLIC_URL and "publicUrl". Options override the environment, which overrides the ' +
   'file. Secrets are in a file (--api-key-file) or in the environment (FALCONRY_API_KEY).';
+
+/** The width for which a text is laid out; undefined (the widest) if it is not a terminal. */
+export const widthOf = ({ isTTY, columns }: Io['stdout']): number | undefined =>
+  isTTY ? columns || undefined : undefined;
 
 /** The help text of a command, for a terminal of this width. */
 export function helpText(command: CommandFacts, columns = WIDEST): string {
@@ -75,7 +87,7 @@ export function meaning({ about, value, fallback, verbs }: Option): string {
 
 /** `a, b or c` */
 const listed = (words: readonly string[]): string =>
-  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
+  `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 
 function rowOf(option: Option): Row {
   return [`${option.short === undefined ? '    ' : ''}${spelling(option)}`, meaning(option)];
@@ -85,21 +97,15 @@ function rowOf(option: Option): Row {
 export function table(rows: readonly Row[], width = WIDEST): string {
   const longest = Math.max(...rows.map(([left]) => left.length));
   const column = width < 60 ? 6 : Math.min(longest, WIDEST_LEFT) + 4;
-  return rows
-    .flatMap(([left, right]) => {
-      const [first = '', ...rest] = wrap(right, width - column);
-      const below = left.length + 4 > column;
-      const head = below ? [`  ${left}`] : [`  ${left}`.padEnd(column) + first];
-      return [
-        ...head,
-        ...(below ? [first, ...rest] : rest).map((line) => ' '.repeat(column) + line),
-      ];
-    })
-    .map((line) => line.trimEnd())
-    .join('\n');
+  const lines = rows.flatMap(([left, right]) => {
+    const [first = '', ...rest] = wrap(right, width - column).map((l) => ' '.repeat(column) + l);
+    if (left.length + 4 > column) return [`  ${left}`, first, ...rest];
+    return [`  ${left}`.padEnd(column) + first.slice(column), ...rest];
+  });
+  return lines.map((line) => line.trimEnd()).join('\n');
 }
 
-/** The text in lines of at most so many columns, broken at spaces. */
+/** Breaks the text at spaces into lines of at most this width. */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

@@ -1,13 +1,13 @@
-/** Files and standard streams: inputs whole or in pieces, outputs whole or absent. */
+/** Files and standard streams: inputs whole or in pieces; outputs are complete or absent. */
 import { createReadStream, unlinkSync } from 'node:fs';
-import { link, open, readFile, realpath, rename, stat, unlink } from 'node:fs/promises';
+import { link, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { type Io, IoFailure, type Option, UsageError } from './command.ts';
+import { flag, type Io, IoFailure, UsageError } from './command.ts';
 
-/** More than any sensible batch needs, less than the longest string of the engine. */
+/** More than any batch needs, less than the longest string of the engine. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 
-/** Long enough that reading costs little, short enough for many at once. */
+/** The size of the pieces of streamed files. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
@@ -55,8 +55,8 @@ export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Ar
 }
 
 /**
- * Writes to a file, or to standard output if the path is absent or `-`. A file is never half
- * written: a temporary file beside it is moved into place once it is complete.
+ * Writes to a file, or to standard output if the path is absent or `-`. A temporary file beside it
+ * is moved into place once it is complete.
  *
  * @param secret the file is readable only by its owner; `create`: it never replaces another
  * @throws IoFailure when it cannot be written
@@ -73,8 +73,10 @@ export async function writeOutput(
     return;
   }
   try {
-    if (await isSpecial(path)) await writeThrough(path, data);
-    else await writeAside(secret === 'create' ? path : await target(path), data, secret);
+    if (await isSpecial(path)) return await writeFile(path, data);
+    // Writes to the target of a link, so that the link remains.
+    const target = secret === 'create' ? path : await realpath(path).catch(() => path);
+    await writeAside(target, data, secret);
   } catch (error) {
     throw asIoFailure(`cannot write ${path}`, error);
   }
@@ -82,31 +84,18 @@ export async function writeOutput(
 
 /** Devices and pipes (`/dev/null`, `>(gzip)`) are written to, never replaced by a file. */
 async function isSpecial(path: string): Promise<boolean> {
+  const found = await statOf(path);
+  if (found?.isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
+  return found !== null && !found.isFile();
+}
+
+/** Null if there is nothing. */
+async function statOf(path: string) {
   try {
-    const found = await stat(path);
-    if (found.isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
-    return !found.isFile();
+    return await stat(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
-  }
-}
-
-/** The target of a link, so that the link remains. */
-async function target(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    return path;
-  }
-}
-
-async function writeThrough(path: string, data: string | Uint8Array): Promise<void> {
-  const file = await open(path, 'w');
-  try {
-    await file.writeFile(data);
-  } finally {
-    await file.close();
   }
 }
 
@@ -118,13 +107,9 @@ async function writeAside(
   const aside = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   const release = whenStopped(() => unlinkSync(aside));
   try {
-    const file = await open(aside, 'wx', secret ? 0o600 : await modeOf(path));
-    try {
-      await file.writeFile(data);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    // The mode of the file that is replaced, or that of a new file.
+    const mode = secret ? 0o600 : ((await statOf(path))?.mode ?? 0o666) & 0o777;
+    await writeFile(aside, data, { flag: 'wx', mode, flush: true });
     if (secret === 'create') await link(aside, path);
     else await rename(aside, path);
   } finally {
@@ -133,21 +118,12 @@ async function writeAside(
   }
 }
 
-/** The mode of the file that is about to be replaced, or that of a new file. */
-async function modeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).mode & 0o777;
-  } catch {
-    return 0o666;
-  }
-}
-
 /**
  * Calls `undo` if a signal ends the process in the meantime; the signal still ends it.
  *
  * @returns a function that stops listening
  */
-export function whenStopped(undo: () => void): () => void {
+function whenStopped(undo: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const release = () => {
     for (const signal of signals) process.off(signal, onSignal);
@@ -177,10 +153,7 @@ export function refuseBinary(path: string | undefined, { stdout }: Pick<Io, 'std
 }
 
 /** The option of every command that can print a secret. */
-export const SHOW: Option = {
-  name: 'show',
-  about: 'print the secret even if standard output is a terminal',
-};
+export const SHOW = flag('show', 'print the secret even if standard output is a terminal');
 
 /**
  * Terminal output stays in the scrollback, where others may read it. To be called before the secret
@@ -199,13 +172,6 @@ export function refuseOnTerminal(
   throw new UsageError(`${what} would be shown on this terminal: ${instead}, or --show`);
 }
 
-/** Standard input can be read once. */
-export function refuseTwiceStdin(paths: readonly (string | undefined)[]): void {
-  if (paths.filter((path) => path === '-').length > 1) {
-    throw new UsageError('standard input (-) can be given only once');
-  }
-}
-
 const CAUSES: Readonly<Record<string, string>> = Object.freeze({
   ENOENT: 'no such file or directory',
   EACCES: 'permission denied',
@@ -216,7 +182,7 @@ const CAUSES: Readonly<Record<string, string>> = Object.freeze({
   ENOTDIR: 'part of the path is not a directory',
 });
 
-/** A failed system call, in words. */
+/** A failed system call as a failure that users understand. */
 export function asIoFailure(what: string, error: unknown): IoFailure {
   if (error instanceof IoFailure) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';

@@ -5,52 +5,57 @@
 import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { CodedError } from '../../shared/errors.ts';
-import { type Io, type Option, UsageError } from './command.ts';
+import { type Io, UsageError, valued } from './command.ts';
 import { readInput } from './io.ts';
 
 /** The option of every command that opens encrypted keys. */
-export const PASSPHRASE: Option = {
-  name: 'passphrase-file',
-  value: 'file',
-  about:
-    'the passphrase of an encrypted key, without its last line end; otherwise that of ' +
+export const PASSPHRASE = valued(
+  'passphrase-file',
+  'file',
+  'the passphrase of an encrypted key, without its last line end; otherwise that of ' +
     '$FALCONRY_PASSPHRASE, or the terminal asks for it',
-};
+  { isInput: true },
+);
 
 /** The same for a new key. */
-export const NEW_PASSPHRASE: Option = {
+export const NEW_PASSPHRASE = {
   ...PASSPHRASE,
   about:
     'encrypt it under the passphrase in this file, without its last line end; with --encrypt ' +
     'otherwise under $FALCONRY_PASSPHRASE, or the terminal asks for one',
 };
 
-const ENV = 'FALCONRY_PASSPHRASE';
-
 /** Where a passphrase comes from without a file. */
-export interface PassphraseSource {
+interface PassphraseSource {
   readonly env: string;
+  readonly option: string;
   readonly question: string;
   /** Whether the terminal asks twice. */
   readonly isNew: boolean;
 }
 
-const OLD: PassphraseSource = { env: ENV, question: 'Passphrase: ', isNew: false };
+const OLD: PassphraseSource = {
+  env: 'FALCONRY_PASSPHRASE',
+  option: '--passphrase-file',
+  question: 'Passphrase: ',
+  isNew: false,
+};
 /** Of a key that has none yet. */
 export const FIRST: PassphraseSource = { ...OLD, isNew: true };
 /** Of a key that may have another. */
 export const NEW_ONE: PassphraseSource = {
   env: 'FALCONRY_NEW_PASSPHRASE',
+  option: '--new-passphrase-file',
   question: 'New passphrase: ',
   isNew: true,
 };
 
 /**
- * The passphrase of a key.
+ * Reads a passphrase.
  *
  * @param file the value of `--passphrase-file`
  * @returns bytes that the caller clears
- * @throws CodedError `PASSPHRASE_NEEDED` if there is none of the three; UsageError if it is empty
+ * @throws CodedError `PASSPHRASE_NEEDED` if none of the three has one; UsageError if it is empty
  */
 export async function readPassphrase(
   io: Io,
@@ -65,15 +70,13 @@ export async function readPassphrase(
 async function find(
   io: Io,
   file: string | undefined,
-  { env, question, isNew }: PassphraseSource,
+  { env, option, question, isNew }: PassphraseSource,
 ): Promise<Uint8Array> {
   if (file !== undefined) return withoutLineEnd(await readInput(file, io));
   const given = io.env[env];
   if (given !== undefined && given !== '') return new TextEncoder().encode(given);
-  // Without a terminal to ask on, nobody is there to answer.
   const terminal = io.stderr.isTTY === true ? openTerminal() : undefined;
   if (terminal === undefined) {
-    const option = env === ENV ? '--passphrase-file' : '--new-passphrase-file';
     const message = `a passphrase is needed: use ${option} or ${env}`;
     throw new CodedError('PASSPHRASE_NEEDED', { message });
   }
@@ -110,9 +113,9 @@ function openTerminal(): ReadStream | undefined {
 
 const KEY = { interrupt: 0x03, end: 0x04, backspace: 0x08, clear: 0x15, delete: 0x7f } as const;
 
-/** One line from the terminal, which does not show it. Ctrl-C ends the process as ever. */
+/** One line from the terminal, which does not show it. Ctrl-C still ends the process. */
 function ask(terminal: ReadStream, io: Io, question: string): Promise<Uint8Array> {
-  // First the mode, then the question: what is typed at once is not shown either.
+  // First the mode, then the question: early typing must not be shown either.
   terminal.setRawMode(true);
   io.stderr.write(question);
   const typed: number[] = [];
@@ -145,7 +148,7 @@ function ask(terminal: ReadStream, io: Io, question: string): Promise<Uint8Array
   });
 }
 
-/** Backspace takes away one character of UTF-8, Ctrl-U the line; other control keys do nothing. */
+/** Backspace removes one character of UTF-8, Ctrl-U the line; other control keys do nothing. */
 function edit(typed: number[], byte: number): void {
   if (byte === KEY.clear) typed.length = 0;
   else if (byte === KEY.backspace || byte === KEY.delete) {

@@ -20,8 +20,6 @@ export interface ProgressState {
 }
 
 export interface Progress {
-  /** Whether anything is drawn. */
-  readonly shown: boolean;
   /** Shows how far the work is; may be called at any rate. */
   update(state: ProgressState): void;
   /** Clears the line; a later `update` draws it again. */
@@ -33,58 +31,47 @@ const IDLE_REDRAW_MS = 200;
 const BAR_CELLS = 24;
 const MOVING = ['|', '/', '-', '\\'];
 
-const SILENT: Progress = { shown: false, update() {}, end() {} };
+const SILENT: Progress = { update() {}, end() {} };
 
-/**
- * @param quiet no bar even on a terminal: `--quiet`, `--json`
- * @param clock milliseconds from any start
- */
+/** @param quiet no bar even on a terminal: `--quiet`, `--json` */
 export function createProgress(
-  io: Pick<Io, 'stderr' | 'env'>,
+  { stderr, env }: Pick<Io, 'stderr' | 'env'>,
   quiet = false,
-  clock = () => performance.now(),
 ): Progress {
-  const { stderr, env } = io;
   if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return SILENT;
   const style = { colour: hasColour(env), blocks: hasUnicode(env) };
   let drawnMs = -Infinity;
-  let onScreen = false;
   let turn = 0;
-  let phase = { name: '', startMs: 0 };
+  let startMs = 0;
   let last: ProgressState | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
 
   const draw = (state: ProgressState, nowMs: number) => {
     drawnMs = nowMs;
-    const seen = { elapsedMs: nowMs - phase.startMs, turn: turn++ };
+    const seen = { elapsedMs: nowMs - startMs, turn: turn++ };
     const line = cut(progressLine(state, seen, style), (stderr.columns || 80) - 1);
     stderr.write(`\r\x1b[2K${line}`);
-    onScreen = true;
   };
   /** Keeps the mark moving if there is no update for a while. */
   const keepMoving = () => {
-    const nowMs = clock();
+    const nowMs = performance.now();
     if (last && nowMs - drawnMs >= IDLE_REDRAW_MS) draw(last, nowMs);
   };
 
   return {
-    shown: true,
     update(state) {
-      const nowMs = clock();
-      const fresh = state.phase !== phase.name;
-      if (fresh) phase = { name: state.phase, startMs: nowMs };
+      const nowMs = performance.now();
+      const isNew = state.phase !== last?.phase;
+      if (isNew) startMs = nowMs;
       last = state;
       timer ??= setInterval(keepMoving, IDLE_REDRAW_MS).unref();
-      const complete = state.total !== undefined && state.done === state.total;
-      if (fresh || complete || nowMs - drawnMs >= REDRAW_MS) draw(state, nowMs);
+      const isComplete = state.total !== undefined && state.done === state.total;
+      if (isNew || isComplete || nowMs - drawnMs >= REDRAW_MS) draw(state, nowMs);
     },
     end() {
       clearInterval(timer);
+      if (last !== undefined) stderr.write('\r\x1b[2K');
       timer = last = undefined;
-      if (onScreen) stderr.write('\r\x1b[2K');
-      onScreen = false;
-      drawnMs = -Infinity;
-      phase = { name: '', startMs: 0 };
     },
   };
 }
@@ -98,14 +85,9 @@ function hasUnicode(env: Io['env']): boolean {
   return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
 }
 
-interface Seen {
-  readonly elapsedMs: number;
-  readonly turn: number;
-}
-
 function progressLine(
   { phase, done, total = 0, unit = 'items' }: ProgressState,
-  { elapsedMs, turn }: Seen,
+  { elapsedMs, turn }: { readonly elapsedMs: number; readonly turn: number },
   { colour, blocks }: { readonly colour: boolean; readonly blocks: boolean },
 ): string {
   const [full, empty] = blocks ? ['█', '░'] : ['#', '-'];
@@ -133,9 +115,7 @@ function seconds(ms: number): string {
   return s < 60 ? `${s} s` : `${Math.floor(s / 60)} min ${s % 60} s`;
 }
 
-/**
- * Cuts a line to this many columns, escape sequences not counted: a wrapped one cannot be redrawn.
- */
+/** Cuts a line to this many columns, escapes not counted: a wrapped line cannot be redrawn. */
 function cut(text: string, columns: number): string {
   let width = 0;
   let out = '';

@@ -1,7 +1,6 @@
 /**
  * Settings as people write them: `90s`, `32MiB`, `yes`, `https://a.example, https://b.example`.
- * Text, and the JSON of a configuration file, become the value that the row of the table judges;
- * values are written so that they are read back.
+ * Values are shown in a form that can be read back.
  */
 import { type Judged, judge, type OptionRow } from '../../shared/optionRows.ts';
 import { UsageError } from './command.ts';
@@ -29,7 +28,7 @@ const UNITS_OF_SIZE: Readonly<Record<string, number>> = {
   gib: 2 ** 30,
 };
 
-/** Judges a value as it was written: in an argument, the environment, or a configuration file. */
+/** Judges a value from an argument, the environment, or the JSON of a configuration file. */
 export function readSetting(row: OptionRow, given: unknown): Judged {
   const judged = judge(row, meaningOf(row, given));
   if (judged.wrong === undefined) return judged;
@@ -50,7 +49,7 @@ export function readNumber(option: string, row: OptionRow, given: string): numbe
   throw new UsageError(`${option} ${judged.message}, not ${JSON.stringify(given)}`);
 }
 
-/** The value that was meant; where that is unclear, what was given, for the row to refuse. */
+/** The meaning of a value; if that is unclear, the value itself, which the row refuses. */
 function meaningOf({ type, unit, none }: OptionRow, given: unknown): unknown {
   if (none && typeof given === 'string' && given.trim().toLowerCase() === NONE) return null;
   if (type === 'flag') return flagOf(given);
@@ -96,7 +95,7 @@ function amount({ unit, min = 0, max, none }: OptionRow): string {
   return none ? `${amount}, or ${NONE}` : amount;
 }
 
-/** A value as the configuration would have it. */
+/** A value as a configuration file would spell it. */
 export function showValue({ type, unit }: OptionRow, value: unknown): string {
   if (value === undefined) return '';
   if (value === null) return NONE;

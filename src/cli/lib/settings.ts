@@ -3,12 +3,10 @@
  *
  *   --public-url      FALCONRY_PUBLIC_URL      "publicUrl" in falconry.json
  *
- * The first that is given wins, in that order; then the default. A secret is never given as an
- * option's value, which every process of the machine could read: it has `--<name>-file`,
- * `FALCONRY_<NAME>`, `FALCONRY_<NAME>_FILE`, `"<name>File"`. An address may also be given as an
- * option, as long as it holds no password.
+ * The first that is given wins, in that order; then the default. A secret is never an option's
+ * value, which every process of the machine could read: it has `--<name>-file`, `FALCONRY_<NAME>`,
+ * `FALCONRY_<NAME>_FILE`, `"<name>File"`. An address may be an option if it holds no password.
  */
-
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
 import {
   choice,
@@ -24,7 +22,7 @@ import {
   text,
   url,
 } from '../../shared/optionRows.ts';
-import type { Option } from './command.ts';
+import { flag, type Option, valued } from './command.ts';
 import { showValue } from './settingText.ts';
 
 const DAY_MS = 86_400_000;
@@ -52,7 +50,6 @@ const SERVER_SETTINGS = inGroup('Server', {
     fallbackText: 'text on a terminal, else json',
   }),
   logLevel: choice('lowest level to log', LOG_LEVELS, { fallback: 'info' }),
-  accessLog: choice('log every request', ['on', 'off'], { fallback: 'on' }),
   metricsPort: integer('port for metrics and health; 0: any free one', {
     max: MAX_PORT,
     fallbackText: 'none',
@@ -65,10 +62,10 @@ const SERVER_SETTINGS = inGroup('Server', {
 const CALLER_SETTINGS = {
   url: url('address of the service', { fallback: 'http://127.0.0.1:8787' }),
   apiKey: secret('API key'),
-  retries: integer('how often a failed request is repeated', { max: 100, fallback: 5 }),
+  retries: integer('retries of a failed request', { max: 100, fallback: 5 }),
 } as const satisfies OptionTable;
 
-/** The fault of an address on the command line. */
+/** The fault of an address with a password on the command line, or null. */
 function exposesPassword(address: string): string | null {
   const parsed = URL.canParse(address) ? new URL(address) : null;
   // Invalid addresses are refused later, but an @ may follow a password all the same.
@@ -96,17 +93,12 @@ const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
   s3Region: text('region of the bucket', { placeholder: 'name', fallbackText: 'us-east-1' }),
 });
 
-const WAYS = ['direct', 'through'] as const;
-
-/** Settings of `falconry serve` with such stores. */
-const SHARING_SETTINGS = inGroup(SHARED_GROUP, {
-  uploads: choice('clients upload to the bucket, or through the service', WAYS, {
-    fallback: 'direct',
-  }),
-  results: choice('clients fetch results from the bucket, or through the service', WAYS, {
-    fallback: 'direct',
-  }),
-});
+/** Of `falconry serve` with such stores. */
+const TRANSFERS = choice(
+  'clients exchange files with the bucket, or through the service',
+  ['direct', 'through'],
+  { fallback: 'direct', group: SHARED_GROUP },
+);
 
 /** A table of options under their names here. */
 type Renamed<Table> = {
@@ -125,7 +117,7 @@ const SERVE_TABLE = {
   ...renamed(SERVICE_OPTIONS),
   ...renamed(CLIENT_LIMITS),
   ...SHARED_SETTINGS,
-  ...SHARING_SETTINGS,
+  transfers: TRANSFERS,
 };
 
 /** All settings. */
@@ -157,27 +149,23 @@ export function envOf(name: string): string {
 /** The options of these settings, and `--config`. */
 export function optionsOfSettings(names: readonly SettingName[]): Option[] {
   if (names.length === 0) return [];
-  const config: Option = {
-    name: 'config',
-    value: 'file',
-    about: 'configuration file',
+  const config = valued('config', 'file', 'configuration file', {
     fallback: 'falconry.json, if there is one',
     group: 'Settings',
-  };
-  const settings = names.flatMap((name) => optionsOf(name, ALL_SETTINGS[name]!));
+  });
+  const settings = names.flatMap((name) => optionsOf(optionOf(name), ALL_SETTINGS[name]!));
   return [config, ...settings].map((option) => ({ ...option, isSetting: true }));
 }
 
 function optionsOf(name: string, row: OptionRow): Option[] {
   const { type, about, placeholder = 'text', choices, group = 'Settings', inline } = row;
   const fallback = defaultText(row);
-  const all = { about, group, ...(fallback !== '' && { fallback }) };
-  const option = optionOf(name);
-  if (type === 'flag') return [{ ...all, name: option, negatable: 'optional' }];
-  const plain: Option = { ...all, name: option, value: choices ?? placeholder };
+  const parts = { group, ...(fallback !== '' && { fallback }) };
+  if (type === 'flag') return [flag(name, about, { ...parts, negatable: 'optional' })];
+  const plain = valued(name, choices ?? placeholder, about, parts);
   if (type !== 'secret') return [plain];
-  const file: Option = { ...all, name: `${option}-file`, value: 'file' };
-  return inline ? [plain, { ...file, about: 'the same, in a file' }] : [file];
+  const inFile = (words: string) => valued(`${name}-file`, 'file', words, parts);
+  return inline ? [plain, inFile('the same, in a file')] : [inFile(about)];
 }
 
 /** The default of a setting as it would be written, or in words; empty if there is none. */

@@ -28,19 +28,22 @@ export function hint(given: string, known: Iterable<string>, show = (name: strin
 
 /** The number of insertions, deletions, replacements and swaps of neighbours between two texts. */
 export function editDistance(a: string, b: string): number {
-  let before: number[] = [];
-  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  const cost = Array.from({ length: a.length + 1 }, (_, i) => [i]);
+  for (let j = 1; j <= b.length; j++) cost[0]![j] = j;
   for (let i = 1; i <= a.length; i++) {
-    const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1] ? 0 : 1;
-      let cost = Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + same);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        cost = Math.min(cost, before[j - 2]! + 1);
-      }
-      row.push(cost);
+      const [row, above] = [cost[i]!, cost[i - 1]!];
+      const replaced = above[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwap ? cost[i - 2]![j - 2]! + 1 : Number.POSITIVE_INFINITY;
+      row[j] = Math.min(above[j]! + 1, row[j - 1]! + 1, replaced, swapped);
     }
-    [before, previous] = [previous, row];
   }
-  return previous[b.length]!;
+  return cost[a.length]![b.length]!;
+}
+
+/** Names and values, one line each, the values below each other. */
+export function columns(rows: readonly (readonly [name: string, value: string])[]): string[] {
+  const width = Math.max(...rows.map(([name]) => name.length));
+  return rows.map(([name, value]) => printable(`${name.padEnd(width)}  ${value}`));
 }

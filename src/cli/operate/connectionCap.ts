@@ -8,28 +8,28 @@ import { problemBody } from '../../middleware/http/problems.ts';
 import { newTraceId, REQUEST_ID } from '../../middleware/http/traceContext.ts';
 import { CodedError } from '../../shared/errors.ts';
 
-export interface CapOptions {
+interface CapOptions {
   /** Most connections at once. */
   readonly total: number;
-  /** Most of them from one address; of IPv6, from one network of 64 bits. */
+  /** Most connections from one address; for IPv6, from one network of 64 bits. */
   readonly perAddress: number;
-  /** Ends connections that wait for another request; called before one is refused for the total. */
+  /** Ends idle connections; called before one is refused because of the total. */
   closeIdle(): void;
-  /** Told of refusals, at most once a second. */
+  /** Called for refusals, at most once a second. */
   onRefused(refused: RefusedConnections): void;
 }
 
 export interface RefusedConnections {
-  /** How many since the last time. */
+  /** Refusals since the last call. */
   readonly count: number;
-  /** Of the last one. */
+  /** The address of the last one. */
   readonly address: string;
   readonly limit: 'total' | 'perAddress';
 }
 
 const REPORT_EVERY_MS = 1000;
 const MAKE_ROOM_EVERY_MS = 100;
-/** Refused connections that may still be reading their answer; further ones are cut off. */
+/** Refused connections that may still read their response; further ones are cut off. */
 const MAX_LEAVING = 256;
 const LEAVING_MS = 1000;
 /** Seconds. */
@@ -48,7 +48,7 @@ export class ConnectionCap {
     this.#options = options;
   }
 
-  /** Whether a new connection may stay; otherwise it has been answered. */
+  /** Returns whether a new connection may stay; if not, it has been answered. */
   admit(socket: Socket): boolean {
     const { total, perAddress } = this.#options;
     const address = addressGroup(socket.remoteAddress ?? '');
@@ -68,7 +68,7 @@ export class ConnectionCap {
     return true;
   }
 
-  /** Ends idle connections. It looks at all of them, so not at every newcomer. */
+  /** Ends idle connections. This looks at all of them, so it is not done each time. */
   #makeRoom(): void {
     const nowMs = performance.now();
     if (nowMs - this.#madeRoomMs < MAKE_ROOM_EVERY_MS) return;
@@ -90,10 +90,9 @@ export class ConnectionCap {
       this.#leaving--;
       clearTimeout(timer);
     });
-    const message = 'Too many connections';
-    const error = new CodedError('OVERLOADED', { message });
-    socket.end(socketAnswer(error, { 'Retry-After': String(RETRY_AFTER) }));
-    // If bytes of his were left unread, the system would cut him off before he has read.
+    const error = new CodedError('OVERLOADED', { message: 'Too many connections' });
+    socket.end(socketAnswer(error, { 'Retry-After': RETRY_AFTER }));
+    // Unread bytes would make the system reset the connection before the client has read it.
     socket.resume();
     return false;
   }
@@ -108,21 +107,22 @@ export class ConnectionCap {
   }
 }
 
-/** Returns a last answer for a socket without a whole request: a problem document. */
+/** The headers of a problem document that ends its connection. */
+export const PROBLEM_HEADERS = {
+  Connection: 'close',
+  'Cache-Control': 'no-store',
+  'Content-Type': 'application/problem+json',
+} as const;
+
+/** A last response for a socket without a complete request: a problem document. */
 export function socketAnswer(
   error: CodedError,
-  headers: Readonly<Record<string, string>> = {},
+  more: Readonly<Record<string, string | number>> = {},
 ): string {
   const problem = problemBody(error);
   const body = JSON.stringify(problem);
-  const all = {
-    Connection: 'close',
-    'Cache-Control': 'no-store',
-    'Content-Type': 'application/problem+json',
-    [REQUEST_ID]: newTraceId(),
-    ...headers,
-    'Content-Length': String(Buffer.byteLength(body)),
-  };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const length = { 'Content-Length': Buffer.byteLength(body) };
+  const headers = { ...PROBLEM_HEADERS, [REQUEST_ID]: newTraceId(), ...more, ...length };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
 }

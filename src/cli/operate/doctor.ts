@@ -1,39 +1,46 @@
-/** `falconry doctor`: looks for what could keep falconry from working here. */
+/** `falconry doctor`: checks the machine and what `falconry serve` would use on it. */
 import { type Command, EXIT, UsageError } from '../lib/command.ts';
-import { type Config, type ConfigReading, examineConfig } from '../lib/config.ts';
+import { type ConfigReading, examineConfig } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { hasColour } from '../lib/progress.ts';
-import { ALL_SETTINGS, SERVE_SETTINGS, type SettingName } from '../lib/settings.ts';
+import { ALL_SETTINGS, SERVE_SETTINGS } from '../lib/settings.ts';
 import { showValue } from '../lib/settingText.ts';
 import { plural } from '../lib/text.ts';
-import { checkMachine, checkRemote, type Host, readManifest, thisHost } from './doctorChecks.ts';
-import { type Finding, fault, ok, warning } from './finding.ts';
-import { checkServer } from './serveChecks.ts';
+import {
+  checkRemote,
+  type Finding,
+  fault,
+  type Host,
+  MACHINE_CHECKS,
+  ok,
+  readManifest,
+  runChecks,
+  thisHost,
+  warning,
+} from './doctorChecks.ts';
+import { SERVE_CHECKS } from './serveChecks.ts';
 import { resolveService, serviceOptions } from './serveConfig.ts';
 
-/** Those of `falconry serve`, and the address of a service that runs somewhere. */
+/** The settings of `falconry serve`, and the address of a running service. */
 export const DOCTOR_SETTINGS = [...SERVE_SETTINGS, 'url'] as const;
-export type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
+type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
 
-/** The `doctor` command. */
 export const command: Command = defineCommand({
   name: 'doctor',
-  summary: 'look for what could keep falconry from working here',
+  summary: 'check this machine and the configuration for problems',
   usage: ['[options]'],
   about: [
-    'Looks for what could keep falconry from working here. It checks this machine (Node, ' +
-      'WebAssembly, threads, memory, clock, packages), and what falconry serve would use with ' +
-      'the same settings: ports, addresses, data directory, disk, database, bucket, API keys, ' +
-      'signing key. With --url it also calls the service there. It prints every setting that is ' +
-      'not a default, with its origin. Each finding is ok, a warning or a fault, with advice. ' +
-      'Nothing is changed, and no secret is printed.',
+    'Checks this machine (Node, WebAssembly, threads, memory, clock, packages), and what ' +
+      'falconry serve would use with the same settings: ports, addresses, data directory, ' +
+      'disk, database, bucket, API keys, signing key. With --url it also calls the service ' +
+      'there. It prints every setting that is not a default, with its origin. Each finding is ' +
+      'ok, a warning or a fault, with advice. Nothing is changed, and no secret is printed.',
     'It accepts every setting of falconry serve as well.',
   ],
   settings: DOCTOR_SETTINGS,
   listed: ['url'],
   examples: ['falconry doctor', 'falconry doctor --data . --json'],
   exits: ['invalid', 'usage'],
-  mostArguments: 0,
   execute,
 });
 
@@ -60,41 +67,30 @@ export async function examine(
   host: Host,
   env: Invocation['io']['env'],
 ): Promise<Finding[]> {
-  const manifest = await readManifest();
-  const ofService = await checkService(config, env);
-  return [
-    ...(await checkMachine(manifest, host)),
-    ...checkConfig(config, !ofService.some(isUnfit)),
-    ...ofService,
-    ...(await checkRemote(config, manifest, host)),
-  ];
-}
-
-const isUnfit = ({ check, level }: Finding) => check === 'config' && level === 'fault';
-
-/** @param fits whether the settings go together */
-function checkConfig(
-  { file, faults, warnings }: ConfigReading<DoctorSetting>,
-  fits: boolean,
-): Finding[] {
-  const good = file === null ? 'no configuration file' : `${file} is valid`;
-  return [
+  const machine = { host, manifest: await readManifest() };
+  const { file, faults, warnings } = config;
+  const ofConfig = [
     ...faults.map(({ message }) => fault('config', message, 'correct it, or leave it out')),
     ...warnings.map((message) => warning('environment', message)),
-    ...(fits && faults.length === 0 ? [ok('config', good)] : []),
   ];
-}
-
-async function checkService(
-  config: ConfigReading<DoctorSetting>,
-  env: Invocation['io']['env'],
-): Promise<Finding[]> {
+  const ofService: Finding[] = [];
   try {
-    return await checkServer(config, resolveService(serviceOptions(config)), env);
+    const settings = resolveService(serviceOptions(config));
+    ofService.push(...(await runChecks(SERVE_CHECKS, { ...config, settings, env })));
   } catch (error) {
-    if (error instanceof UsageError) return [fault('config', error.message)];
-    throw error;
+    if (!(error instanceof UsageError)) throw error;
+    ofService.push(fault('config', error.message));
   }
+  const isUnfit = ofService.some(({ check, level }) => check === 'config' && level === 'fault');
+  if (!isUnfit && faults.length === 0) {
+    ofConfig.push(ok('config', file === null ? 'no configuration file' : `${file} is valid`));
+  }
+  return [
+    ...(await runChecks(MACHINE_CHECKS, machine)),
+    ...ofConfig,
+    ...ofService,
+    ...(await checkRemote(config, machine)),
+  ];
 }
 
 /** A setting and where its value comes from, without the value of a secret. */
@@ -108,7 +104,7 @@ interface Explained {
   readonly at: string;
 }
 
-function explain(name: SettingName & DoctorSetting, config: Config<DoctorSetting>): Explained {
+function explain(name: DoctorSetting, config: ConfigReading<DoctorSetting>): Explained {
   const row = ALL_SETTINGS[name]!;
   const { source, at, secretFile } = config.origins[name];
   const found = config.values[name];

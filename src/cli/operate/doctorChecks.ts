@@ -1,14 +1,51 @@
 /** The checks of a machine, which tests can replace, and of a service at an address. */
-
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { falcon512, ready } from '../../falcon/index.ts';
 import { binarySizeText } from '../../wire/sizes.ts';
 import type { Config } from '../lib/config.ts';
-import { type Finding, fault, ok, warning } from './finding.ts';
 
-/** What the checks ask of the machine. */
+/**
+ * A finding. A fault prevents the service from working or makes it unsafe; a warning may not
+ * matter.
+ */
+export interface Finding {
+  readonly level: 'ok' | 'warning' | 'fault';
+  readonly check: string;
+  readonly message: string;
+  /** What to do about it. */
+  readonly advice?: string;
+}
+
+const finding =
+  (level: Finding['level']) =>
+  (check: string, message: string, advice?: string): Finding => ({
+    level,
+    check,
+    message,
+    ...(advice !== undefined && { advice }),
+  });
+export const ok = finding('ok');
+export const warning = finding('warning');
+export const fault = finding('fault');
+
+/** A check finds one thing or several. */
+export type Check<Subject> = (
+  subject: Subject,
+) => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
+
+/** Runs checks one after the other; their findings, in this order. */
+export async function runChecks<Subject>(
+  checks: readonly Check<Subject>[],
+  subject: Subject,
+): Promise<Finding[]> {
+  const found: (Finding | readonly Finding[])[] = [];
+  for (const check of checks) found.push(await check(subject));
+  return found.flat();
+}
+
+/** The facts of a machine; tests replace them. */
 export interface Host {
   readonly nodeVersion: string;
   /** The build that the engine runs; rejects if it runs none. */
@@ -43,7 +80,7 @@ export const thisHost = (): Host => ({
   fetch: (url) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }),
 });
 
-export interface Manifest {
+interface Manifest {
   readonly version: string;
   readonly engines: { readonly node: string };
   readonly peerDependencies: Readonly<Record<string, string>>;
@@ -54,31 +91,34 @@ export async function readManifest(): Promise<Manifest> {
   return JSON.parse(text) as Manifest;
 }
 
-/** Whether falconry can run here. */
-export async function checkMachine(manifest: Manifest, host: Host): Promise<Finding[]> {
-  return [
-    checkNode(manifest, host),
-    await checkModule(host),
-    await checkThreads(host),
-    checkMemory(host),
-    checkClock(host),
-    ...(await checkPackages(manifest, host)),
-  ];
+interface Machine {
+  readonly host: Host;
+  readonly manifest: Manifest;
 }
 
-function checkNode({ engines }: Manifest, { nodeVersion }: Host): Finding {
-  const wanted = engines.node.replace('>=', '');
+/** Whether falconry can run here. */
+export const MACHINE_CHECKS: readonly Check<Machine>[] = [
+  checkNode,
+  checkModule,
+  checkThreads,
+  checkMemory,
+  checkClock,
+  checkPackages,
+];
+
+function checkNode({ manifest, host: { nodeVersion } }: Machine): Finding {
+  const wanted = manifest.engines.node.replace('>=', '');
   const [a = 0, b = 0] = nodeVersion.split('.').map(Number);
   const [major = 0, minor = 0] = wanted.split('.').map(Number);
   if (a > major || (a === major && b >= minor)) return ok('node', `Node ${nodeVersion}`);
   return fault('node', `Node ${nodeVersion} is too old`, `install Node ${wanted} or newer`);
 }
 
-async function checkModule({ module }: Host): Promise<Finding> {
+async function checkModule({ host }: Machine): Promise<Finding> {
   try {
-    const name = await module();
+    const name = await host.module();
     if (name === 'relaxed') return ok('webassembly', 'SIMD and relaxed SIMD');
-    const advice = 'a newer Node, on a processor that has it, is quicker';
+    const advice = 'a newer Node, on a processor that has it, is faster';
     return warning('webassembly', 'SIMD, but no relaxed SIMD: it works, more slowly', advice);
   } catch (error) {
     const advice = 'start Node without options that turn WebAssembly off, such as --jitless';
@@ -86,9 +126,9 @@ async function checkModule({ module }: Host): Promise<Finding> {
   }
 }
 
-async function checkThreads({ startThread }: Host): Promise<Finding> {
+async function checkThreads({ host }: Machine): Promise<Finding> {
   try {
-    await startThread();
+    await host.startThread();
     return ok('threads', `they start; ${availableParallelism()} processors`);
   } catch (error) {
     const advice = 'raise the limit of processes (ulimit -u, TasksMax, pids), or of memory';
@@ -96,31 +136,30 @@ async function checkThreads({ startThread }: Host): Promise<Finding> {
   }
 }
 
-const MIB = 2 ** 20;
 /** What Node and a thread need for a small batch, and for one of the largest size. */
-const LEAST_BYTES = 200 * MIB;
-const COMFORTABLE_BYTES = 768 * MIB;
+const LEAST_BYTES = 200 * 2 ** 20;
+const COMFORTABLE_BYTES = 768 * 2 ** 20;
 
-function checkMemory({ availableBytes }: Host): Finding {
-  const bytes = availableBytes();
+function checkMemory({ host }: Machine): Finding {
+  const bytes = host.availableBytes();
   const message = `${binarySizeText(bytes)} available`;
   if (bytes >= COMFORTABLE_BYTES) return ok('memory', message);
   const advice = 'give it 768 MiB: see the sizes in docs/operating.md';
-  if (bytes >= LEAST_BYTES)
-    return warning('memory', `${message}: too little for large batches`, advice);
-  return fault('memory', `${message}: too little for any aggregate`, advice);
+  return bytes >= LEAST_BYTES
+    ? warning('memory', `${message}: too little for large batches`, advice)
+    : fault('memory', `${message}: too little for any aggregate`, advice);
 }
 
-/** No clock that is right shows an earlier time. */
+/** No correct clock shows an earlier time. */
 const EARLIEST_MS = Date.UTC(2026, 0, 1);
 
-function checkClock({ nowMs }: Host): Finding {
+function checkClock({ host: { nowMs } }: Machine): Finding {
   const now = new Date(nowMs()).toISOString();
   if (nowMs() >= EARLIEST_MS) return ok('clock', now);
-  return fault('clock', `${now} is in the past: urls and keys would not end`, 'set it, by NTP');
+  return fault('clock', `${now} is in the past: urls and keys would not expire`, 'set it, by NTP');
 }
 
-/** What the peers are for. */
+/** Uses of the peer dependencies. */
 const PURPOSES: Readonly<Record<string, string>> = {
   hono: 'falconry serve and worker',
   '@hono/node-server': 'falconry serve and worker',
@@ -130,33 +169,32 @@ const PURPOSES: Readonly<Record<string, string>> = {
   '@opentelemetry/api': 'spans of requests and tasks',
 };
 
-async function checkPackages({ peerDependencies }: Manifest, { load }: Host): Promise<Finding[]> {
-  return Promise.all(
-    Object.entries(peerDependencies).map(async ([name, range]) => {
-      const use = PURPOSES[name] ?? 'some features';
-      try {
-        await load(name);
-        return ok('packages', `${name} is installed, for ${use}`);
-      } catch (error) {
-        const { code, message } = error as NodeJS.ErrnoException;
-        if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)) {
-          return ok('packages', `${name} is not installed: only for ${use}`);
-        }
-        const advice = `npm install '${name}@${range}'`;
-        return fault('packages', `${name} cannot be loaded, for ${use}`, advice);
+function checkPackages({ manifest, host }: Machine): Promise<Finding[]> {
+  const peers = Object.entries(manifest.peerDependencies);
+  const check = async ([name, range]: [string, string]) => {
+    const use = PURPOSES[name] ?? 'some features';
+    try {
+      await host.load(name);
+      return ok('packages', `${name} is installed, for ${use}`);
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)) {
+        return ok('packages', `${name} is not installed: only for ${use}`);
       }
-    }),
-  );
+      const advice = `npm install '${name}@${range}'`;
+      return fault('packages', `${name} cannot be loaded, for ${use}`, advice);
+    }
+  };
+  return Promise.all(peers.map(check));
 }
 
-/** Signed requests to buckets and urls of files bear no more than some minutes. */
+/** Signed requests to buckets, and urls of files, allow no more than some minutes. */
 const SKEW_MS = 60_000;
 
-/** The service at `--url`, if that is given: its version and its clock. */
+/** Checks the version and the clock of the service at `--url`, if that is given. */
 export async function checkRemote(
   { values: { url }, origins }: Config<'url'>,
-  { version }: Manifest,
-  { fetch, nowMs }: Host,
+  { manifest: { version }, host: { fetch, nowMs } }: Machine,
 ): Promise<Finding[]> {
   if (origins.url.source === 'default') return [];
   const startMs = nowMs();
@@ -176,16 +214,17 @@ export async function checkRemote(
     return [fault('service', message, 'correct --url: it ends before /v1')];
   }
   const tookMs = nowMs() - startMs;
-  const said = `${url} answers in ${Math.round(tookMs)} ms; version ${theirs}`;
+  const answer = `${url} answers in ${Math.round(tookMs)} ms; version ${theirs}`;
+  const same = 'use the same version on both sides';
   const found = [
     theirs === version
-      ? ok('service', said)
-      : warning('service', `${said}, this is ${version}`, 'use the same version on both sides'),
+      ? ok('service', answer)
+      : warning('service', `${answer}, this is ${version}`, same),
   ];
   const skewMs = Date.parse(response.headers.get('date') ?? '') - nowMs();
   if (Math.abs(skewMs) > SKEW_MS + tookMs) {
     const message = `the clock of the service is ${Math.round(skewMs / 1000)} s from this one`;
-    found.push(warning('clock', message, 'set both by NTP: urls end too early, or too late'));
+    found.push(warning('clock', message, 'set both by NTP: urls expire too early, or too late'));
   }
   return found;
 }

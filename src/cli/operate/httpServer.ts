@@ -1,7 +1,7 @@
 /**
- * An HTTP server for the app: problem documents also for requests that are not valid HTTP, have too
- * large headers, or take too long; limits on connections; `Expect: 100-continue` answered when the
- * body is wanted; and an orderly shutdown.
+ * An HTTP server for the app. Requests that are not valid HTTP, have too large headers, or take too
+ * long get problem documents as well; connections are limited; `Expect: 100-continue` is answered
+ * when the app reads the body; shutdown is orderly.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -10,7 +10,12 @@ import { holdContinue } from '../../middleware/http/continue.ts';
 import { problemBody, unseenProblem } from '../../middleware/http/problems.ts';
 import { REQUEST_ID, requestIdOf } from '../../middleware/http/traceContext.ts';
 import { CodedError, type ErrorCode } from '../../shared/errors.ts';
-import { ConnectionCap, type RefusedConnections, socketAnswer } from './connectionCap.ts';
+import {
+  ConnectionCap,
+  PROBLEM_HEADERS,
+  type RefusedConnections,
+  socketAnswer,
+} from './connectionCap.ts';
 
 export interface HttpServerOptions {
   readonly fetch: (request: Request, env: object) => Response | Promise<Response>;
@@ -20,12 +25,12 @@ export interface HttpServerOptions {
   /** Time limits of the headers and of a whole request; defaults 30 s and 15 minutes. */
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
-  /** For so long is read what still comes after a connection's last answer; default 1 s. */
+  /** Time for which input after a connection's last response is still read; default 1 s. */
   readonly lastLingerMs?: number;
-  /** Most connections at once, in all and from one address; default: no limit. */
+  /** Most connections, in total and from one address; default: no limit. */
   readonly maxConnections?: number;
   readonly maxConnectionsPerAddress?: number;
-  /** Told of connections that these limits refused, at most once a second. */
+  /** Called for connections that these limits refused, at most once a second. */
   readonly onRefused?: (refused: RefusedConnections) => void;
 }
 
@@ -36,7 +41,7 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** For so long the rest of a body is read that was answered before its end. */
+/** Time for which the rest of a body is read that was answered before its end. */
 const LINGER_MS = 30_000;
 
 /** Resolves when the port is open. @throws Error of the system if it cannot be opened */
@@ -44,12 +49,12 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   const { headersTimeoutMs = 30_000, requestTimeoutMs = 900_000 } = options;
   const listener = getRequestListener(options.fetch, {
     errorHandler: answerError,
-    // It would cut off a sender half a second after an error. Node reads on, so that the sender
-    // gets the answer.
+    // The clean-up would cut off a sender half a second after an error, before it has the
+    // response. Node reads on.
     autoCleanupIncoming: false,
   });
   const handle = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    // It came after the last answer, and is only read to its end.
+    // A request after the last response is only read to its end.
     if (incoming.socket.writableEnded) return void incoming.resume();
     outgoing.once('finish', () => linger(incoming));
     const fault = hostFault(incoming);
@@ -63,7 +68,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
       connectionsCheckingInterval: Math.min(5000, headersTimeoutMs),
       keepAliveTimeout: 65_000,
       maxHeaderSize: 16 * 1024,
-      // We refuse it ourselves: node's own 400 has no body.
+      // Refused here: Node's own 400 has no body.
       requireHostHeader: false,
     },
     handle,
@@ -88,7 +93,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   return { port, host: options.host, close: (graceMs) => closeServer(server, graceMs) };
 }
 
-/** Puts the limits before what `node:http` does with a new connection. */
+/** Applies the limits before `node:http` sees a new connection. */
 function capConnections(server: Server, options: HttpServerOptions): void {
   const cap = new ConnectionCap({
     total: options.maxConnections ?? Number.POSITIVE_INFINITY,
@@ -103,25 +108,25 @@ function capConnections(server: Server, options: HttpServerOptions): void {
   });
 }
 
-/** Node takes a list that has the word in it. */
+/** Node also accepts a list that contains the word. */
 const isContinue = ({ headers }: IncomingMessage): boolean =>
   headers.expect?.trim().toLowerCase() === '100-continue';
 
-/** Gives up a sender who goes on and on although he has been answered. */
+/** Disconnects a sender that goes on long after the response. */
 function linger(incoming: IncomingMessage): void {
   if (incoming.complete) return;
   const timer = setTimeout(() => {
     if (!incoming.complete) incoming.socket.destroy();
   }, LINGER_MS);
-  // A connection that is gone already is no reason to go on.
+  // The timer alone must not keep the process alive.
   timer.unref();
   incoming.once('close', () => clearTimeout(timer));
 }
 
 /**
- * `node:http` destroys a connection after its last answer (`Connection: close`). What the sender
- * still sends is then met by a reset, which can overtake the answer. So our side is only ended, and
- * what comes is read and thrown away until the sender ends as well, or has had time enough.
+ * `node:http` destroys a connection after its last response (`Connection: close`). Further input
+ * then causes a reset, which can overtake the response. So only our side is ended, and input is
+ * discarded until the sender ends as well or the time is up.
  */
 function lingerLast(socket: Socket, lingerMs: number): void {
   socket.destroySoon = () => {
@@ -131,17 +136,17 @@ function lingerLast(socket: Socket, lingerMs: number): void {
   };
 }
 
-/** What is wrong with the address that the request is for; null if nothing is. */
+/** The fault of the request's `Host`, or null. */
 function hostFault(incoming: IncomingMessage): string | null {
   if (countHosts(incoming) > 1) return 'The request has several Host headers';
   return isNoAddress(incoming) ? 'The Host header is not an address' : null;
 }
 
-/** Node keeps the first `Host` only; something in front of it may have gone by another one. */
+/** Node keeps only the first `Host`; a proxy may have used another one. */
 const countHosts = ({ rawHeaders }: IncomingMessage): number =>
   rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
 
-/** The listener lets a host through that only looks like an address: `1.2.3.4.5`. */
+/** The listener accepts a host that only looks like an address: `1.2.3.4.5`. */
 const isNoAddress = ({ headers: { host } }: IncomingMessage): boolean =>
   host !== undefined && !URL.canParse(`http://${host}`);
 
@@ -152,12 +157,7 @@ function refuse(
   message?: string,
 ): void {
   const problem = problemBody(new CodedError(code, message === undefined ? {} : { message }));
-  const headers = {
-    connection: 'close',
-    'cache-control': 'no-store',
-    'content-type': 'application/problem+json',
-    [REQUEST_ID]: requestIdOf(traceparent),
-  };
+  const headers = { ...PROBLEM_HEADERS, [REQUEST_ID]: requestIdOf(traceparent) };
   outgoing.writeHead(problem.status, headers).end(JSON.stringify(problem));
 }
 
@@ -171,7 +171,7 @@ const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'REQUEST_TIMEOUT',
 };
 
-/** There is no complete request yet, so the answer is written to the socket. */
+/** There is no complete request yet, so the response is written to the socket. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -184,7 +184,7 @@ async function closeServer(server: Server, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-  // Connections that become idle meanwhile are not noticed otherwise.
+  // Closes connections that become idle in the meantime.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
   await closed;
   clearTimeout(timer);

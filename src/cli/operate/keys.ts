@@ -2,12 +2,12 @@
 import { createApiKey, type NewApiKey, rotateApiKey } from '../../middleware/identity/apiKeys.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../../middleware/stores/port/taskStore.ts';
 import { duration } from '../../shared/optionRows.ts';
-import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, FILE_EXITS, type Takes, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { refuseOnTerminal, SHOW } from '../lib/io.ts';
 import { readNumber } from '../lib/settingText.ts';
 import { printable } from '../lib/text.ts';
-import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
+import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './stores.ts';
 
 const VERBS = {
   create: 'create a key and print it',
@@ -17,7 +17,8 @@ const VERBS = {
 } as const;
 type Verb = keyof typeof VERBS;
 
-/** The `keys` command. */
+const HASH: Takes = [1, 1, '8 to 64 hex digits of the hash'];
+
 export const command: Command = defineCommand({
   name: 'keys',
   summary: 'create, list, rotate and revoke API keys of the service',
@@ -30,21 +31,20 @@ export const command: Command = defineCommand({
   ],
   verbs: VERBS,
   operands: { '<hash>': 'the first 8 or more hex digits of the SHA-256 of a key' },
+  takes: { rotate: HASH, revoke: HASH },
   options: [
-    { name: 'name', value: 'name', verbs: ['create'], about: 'name of the key in lists [key]' },
-    { name: 'client', value: 'n', verbs: ['create'], about: 'client of the key [a new client]' },
-    {
-      name: 'expires',
-      value: 'time',
-      verbs: ['create', 'rotate'],
-      about: 'lifetime of the key, such as 90d, or none [none; required if the old key expires]',
-    },
-    {
-      name: 'overlap',
-      value: 'time',
+    valued('name', 'name', 'name of the key in lists', { verbs: ['create'], fallback: 'key' }),
+    valued('client', 'n', 'client of the key [a new client]', { verbs: ['create'] }),
+    valued(
+      'expires',
+      'time',
+      'lifetime of the key, such as 90d, or none [none; required if the old key expires]',
+      { verbs: ['create', 'rotate'] },
+    ),
+    valued('overlap', 'time', 'time left to the old key, unless it expires earlier', {
       verbs: ['rotate'],
-      about: 'time left to the old key, unless it expires earlier [24h]',
-    },
+      fallback: '24h',
+    }),
     { ...SHOW, verbs: ['create', 'rotate'] },
   ],
   settings: STORE_SETTINGS,
@@ -62,75 +62,78 @@ export const command: Command = defineCommand({
 const YEAR_MS = 365 * 86_400_000;
 const EXPIRES = duration('life of a key', { min: 1000, max: 100 * YEAR_MS, none: true });
 const OVERLAP = duration('time for which both keys work', { max: YEAR_MS });
-const DEFAULT_OVERLAP_MS = 86_400_000;
 
-async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
-  const verb = invocation.verb as Verb;
-  const [hash = '', ...more] = invocation.positionals;
-  const takesHash = verb === 'revoke' || verb === 'rotate';
-  const unexpected = takesHash ? more[0] : invocation.positionals[0];
-  if (unexpected !== undefined) throw new UsageError(`unexpected argument ${unexpected}`);
-  if (takesHash && !/^[0-9a-f]{8,64}$/i.test(hash)) {
-    throw new UsageError('expected 8 to 64 hex digits of the hash');
+type Call = Invocation<StoreSetting>;
+
+async function execute(call: Call): Promise<number> {
+  const verb = call.verb as Verb;
+  const [hash] = call.positionals;
+  if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
+    throw new UsageError(`expected ${HASH[2]}`);
   }
   if (verb === 'create' || verb === 'rotate') {
-    refuseOnTerminal(invocation, 'the key', `write it to a file (keys ${verb} … > my.key)`);
+    refuseOnTerminal(call, 'the key', `write it to a file (keys ${verb} … > my.key)`);
   }
-  const life = readLife(invocation);
-  return withStore(invocation, { mayBeNew: verb === 'create' }, ({ apiKeys: store }) => {
-    if (verb === 'create') return create(store, life, invocation);
-    if (verb === 'list') return list(store, invocation);
-    if (verb === 'rotate') return rotate(store, hash.toLowerCase(), life, invocation);
-    return revoke(store, hash.toLowerCase(), invocation);
+  const times = readTimes(call);
+  return withStore(call, { mayBeNew: verb === 'create' }, async ({ apiKeys: store }) => {
+    if (verb === 'create') return create(store, times, call);
+    if (verb === 'list') return list(store, call);
+    const start = hash!.toLowerCase();
+    const found = (await store.listApiKeys()).filter(({ sha256 }) => sha256.startsWith(start));
+    const [key] = found;
+    if (key === undefined) return notFound(`no hash starts with ${start}`, call);
+    if (found.length > 1) return notFound(`several hashes start with ${start}`, call);
+    return verb === 'rotate' ? rotate(store, key, times, call) : revoke(store, key, call);
   });
 }
 
-/** `--expires`; null: for ever. */
-function readLife({ option }: Invocation<StoreSetting>): number | null | undefined {
+interface Times {
+  /** Lifetime of the new key; null: it never expires; undefined: not given. */
+  readonly ttlMs: number | null | undefined;
+  readonly overlapMs: number;
+}
+
+function readTimes({ option }: Call): Times {
   const expires = option('expires');
-  return expires === undefined ? undefined : readNumber('--expires', EXPIRES, expires);
+  return {
+    ttlMs: expires === undefined ? undefined : readNumber('--expires', EXPIRES, expires),
+    overlapMs: readNumber('--overlap', OVERLAP, option('overlap')!),
+  };
 }
 
-async function create(
-  store: ApiKeyStore,
-  life: number | null | undefined,
-  invocation: Invocation<StoreSetting>,
-) {
-  const { option } = invocation;
-  const name = option('name') ?? 'key';
-  const client = option('client');
+const notFound = (message: string, { fail }: Call): number =>
+  fail({ ok: false, code: 'NOT_FOUND', message }, `${message}\n`);
+
+async function create(store: ApiKeyStore, { ttlMs }: Times, call: Call) {
+  const client = call.option('client');
   const made = await createApiKey(store, {
-    name,
+    name: call.option('name')!,
     ...(client !== undefined && { clientId: readNumber('--client', CLIENT, client) }),
-    ...(typeof life === 'number' && { ttlMs: life }),
+    ...(ttlMs && { ttlMs }),
   });
-  showKey(made, invocation);
+  showKey(made, call);
   return EXIT.ok;
 }
 
-/** The key alone on standard output, so that it can be captured. */
+/** Prints the key alone on standard output, so that it can be captured. */
 function showKey(
   { key, record }: NewApiKey,
-  { io, json, note }: Invocation<StoreSetting>,
+  { print, note }: Call,
   more: Readonly<Record<string, unknown>> = {},
   text = '',
 ): void {
-  const fields = { ok: true, key, ...wireRecord(record), ...more };
-  io.stdout.write(json ? `${JSON.stringify(fields)}\n` : `${key}\n`);
+  print({ ok: true, key, ...wireRecord(record), ...more }, `${key}\n`);
   const end = record.expiresAt === null ? '' : ` It expires at ${record.expiresAt}.`;
   note(`Client ${record.clientId}. The key will not be shown again.${end}${text}\n`);
 }
 
-async function list(store: ApiKeyStore, { io, json }: Invocation<StoreSetting>) {
+async function list(store: ApiKeyStore, { print }: Call) {
   const records = await store.listApiKeys();
-  if (json) {
-    io.stdout.write(`${JSON.stringify(records.map(wireRecord))}\n`);
-    return EXIT.ok;
-  }
-  for (const { sha256, clientId, name, createdAt, ...times } of records) {
+  const lines = records.map(({ sha256, clientId, name, createdAt, ...times }) => {
     const facts = [`client ${clientId}`, createdAt.slice(0, 10), expiry(times), lastUse(times)];
-    io.stdout.write(`${sha256.slice(0, 16)}  ${facts.join('  ')}  ${printable(name)}\n`);
-  }
+    return `${sha256.slice(0, 16)}  ${facts.join('  ')}  ${printable(name)}\n`;
+  });
+  print(records.map(wireRecord), lines.join(''));
   return EXIT.ok;
 }
 
@@ -157,53 +160,27 @@ const wireRecord = (record: ApiKeyRecord) => ({
 
 async function rotate(
   store: ApiKeyStore,
-  hash: string,
-  life: number | null | undefined,
-  invocation: Invocation<StoreSetting>,
+  old: ApiKeyRecord,
+  { ttlMs, overlapMs }: Times,
+  call: Call,
 ) {
-  const overlap = invocation.option('overlap');
-  const overlapMs =
-    overlap === undefined ? DEFAULT_OVERLAP_MS : readNumber('--overlap', OVERLAP, overlap);
-  const old = await findKey(store, hash, invocation);
-  if (old === null) return EXIT.invalid;
-  if (old.expiresAt !== null && life === undefined) {
+  if (old.expiresAt !== null && ttlMs === undefined) {
     throw new UsageError('the old key expires: give --expires 90d, for example, or --expires none');
   }
-  const next = { overlapMs, ...(typeof life === 'number' && { ttlMs: life }) };
-  const made = await rotateApiKey(store, old.sha256, next);
-  // Revoked a moment ago.
-  if (made === null) return notFound(`no hash starts with ${hash}`, invocation);
+  const made = await rotateApiKey(store, old.sha256, { overlapMs, ...(ttlMs && { ttlMs }) });
+  // Null if it was revoked a moment ago.
+  if (made === null) return notFound(`no hash starts with ${call.positionals[0]}`, call);
   const { expiresAt } = (await store.findApiKey(old.sha256)) ?? old;
   const replaced = { replaces: old.sha256, replaced_expires_at: expiresAt };
-  showKey(made, invocation, replaced, `\nThe old key ends at ${expiresAt}.`);
+  showKey(made, call, replaced, `\nThe old key ends at ${expiresAt}.`);
   return EXIT.ok;
 }
 
-async function revoke(store: ApiKeyStore, hash: string, invocation: Invocation<StoreSetting>) {
-  const key = await findKey(store, hash, invocation);
-  if (key === null) return EXIT.invalid;
-  await store.removeApiKey(key.sha256);
-  const { clientId, name, sha256 } = key;
-  const facts = { ok: true, sha256, client_id: clientId, name };
-  invocation.report(facts, `Revoked ${name} of client ${clientId}.\n`);
+async function revoke(store: ApiKeyStore, { sha256, clientId, name }: ApiKeyRecord, call: Call) {
+  await store.removeApiKey(sha256);
+  call.report(
+    { ok: true, sha256, client_id: clientId, name },
+    `Revoked ${name} of client ${clientId}.\n`,
+  );
   return EXIT.ok;
-}
-
-/** The one key whose hash starts so; else says what is wrong. */
-async function findKey(
-  store: ApiKeyStore,
-  hash: string,
-  invocation: Invocation<StoreSetting>,
-): Promise<ApiKeyRecord | null> {
-  const found = (await store.listApiKeys()).filter(({ sha256 }) => sha256.startsWith(hash));
-  const [key] = found;
-  if (key !== undefined && found.length === 1) return key;
-  notFound(`${key ? 'several hashes start' : 'no hash starts'} with ${hash}`, invocation);
-  return null;
-}
-
-function notFound(message: string, { io, json, report }: Invocation<StoreSetting>): number {
-  if (json) report({ ok: false, code: 'NOT_FOUND', message }, '');
-  else io.stderr.write(`falconry keys: ${message}\n`);
-  return EXIT.invalid;
 }

@@ -1,6 +1,6 @@
 /**
  * The metrics of `falconry serve` for Prometheus, fed by the service's events and the calls of its
- * ports. Labels are routes, states, verbs and the like: never a client, a task or an address.
+ * ports. Labels are routes, states or verbs, never a client, a task or an address.
  */
 import type { Counter, Histogram, Registry } from 'prom-client';
 import type { PortCall, QueueDepth, RunnerEvent, ServiceEvent } from '../../middleware/index.ts';
@@ -8,9 +8,9 @@ import { IoFailure } from '../lib/command.ts';
 
 type Prometheus = typeof import('prom-client');
 
-/** What is asked when the metrics are read. */
+/** Values that are computed when the metrics are read. */
 export interface Gauged {
-  /** @returns null if the store does not tell */
+  /** @returns null if the store does not know */
   depth(): Promise<QueueDepth | null>;
   ready(): Promise<boolean>;
   /** The number of tasks that this process works on. */
@@ -26,7 +26,7 @@ const PHASE_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60,
 const CALL_SECONDS = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2, 10];
 const RESULT_BYTES = [1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7];
 
-/** A caller may send any other word: all of those are one. */
+/** Any other method of a caller counts as OTHER. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
 /** @throws IoFailure if prom-client is not installed */
@@ -112,7 +112,7 @@ export class Metrics {
     new prometheus.Gauge({ name: 'falconry_threads', help, registers }).set(threads);
   }
 
-  /** Adds what is asked when the metrics are read. */
+  /** Adds the values that are computed when the metrics are read. */
   gauge({ depth, ready, running, freeBytes }: Gauged): void {
     const registers = [this.registry];
     const { Gauge } = this.#prometheus;

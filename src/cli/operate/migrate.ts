@@ -1,13 +1,11 @@
 /** `falconry migrate`: brings a PostgreSQL database up to this version. */
 import type { MigrateOptions, Migration } from '../../middleware/stores/postgres/index.ts';
-import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { loadPostgres } from './drivers.ts';
-import { explained } from './sharedStores.ts';
+import { explained, loadPostgres } from './stores.ts';
 
 type Names = 'database' | 'databaseDirect';
 
-/** The `migrate` command. */
 export const command: Command = defineCommand({
   name: 'migrate',
   summary: 'bring a PostgreSQL database up to this version',
@@ -15,24 +13,22 @@ export const command: Command = defineCommand({
   about: [
     'Brings the schema of a PostgreSQL database up to this version of falconry, step by step, ' +
       'and prints the steps. The service never does this itself: run it before starting a new ' +
-      'version. The old version can go on meanwhile. Running it again, or several times at once, ' +
-      'does no harm.',
+      'version. The old version can keep running. Running the command again, or several times at ' +
+      'once, does no harm.',
     'Behind a pooler such as PgBouncer, also give the address of the database itself.',
   ],
   options: [
-    { name: 'check', about: 'only look: exit code 1 if there are steps to take' },
-    { name: 'dry-run', about: 'take the steps in a transaction that is rolled back' },
+    flag('check', 'only report; exit code 1 if there are steps to take', { excludes: ['dry-run'] }),
+    flag('dry-run', 'take the steps in a transaction that is rolled back'),
   ],
   settings: ['database', 'databaseDirect'],
   examples: ['falconry migrate --dry-run', 'falconry migrate', 'falconry migrate --check'],
   exits: FILE_EXITS,
-  mostArguments: 0,
   execute,
 });
 
 async function execute(invocation: Invocation<Names>): Promise<number> {
   const [check, dryRun] = [invocation.flag('check'), invocation.flag('dry-run')];
-  if (check && dryRun) throw new UsageError('give either --check or --dry-run');
   const { values } = await invocation.config();
   const url = values.databaseDirect ?? values.database;
   if (url === undefined) {

@@ -1,5 +1,12 @@
-/** The access log, metrics and spans of `falconry serve` and `falconry worker`. */
-
+/**
+ * What operators see of `falconry serve` and `falconry worker`: the log, one line per message on
+ * standard error, spans, and the metrics port. That port has `/metrics` for Prometheus, and
+ * `/healthz` and `/readyz` as on the public port. It needs no key: it belongs on an address that
+ * only operators reach.
+ */
+import { statfs } from 'node:fs/promises';
+import { CachedProbe } from '../../middleware/http/cachedProbe.ts';
+import { answerHealth } from '../../middleware/http/health.ts';
 import type { TracingApi } from '../../middleware/http/tracing.ts';
 import type {
   FalconService,
@@ -7,10 +14,60 @@ import type {
   ServiceEvent,
   ServiceOptions,
 } from '../../middleware/index.ts';
+import type { Io } from '../lib/command.ts';
+import { hasColour } from '../lib/progress.ts';
+import { LOG_LEVELS } from '../lib/settings.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
+import type { Metrics } from './metrics.ts';
+
+type LogLevel = (typeof LOG_LEVELS)[number];
+type Fields = Readonly<Record<string, unknown>>;
+
+const COLOURS: Readonly<Record<string, number>> = { debug: 2, info: 36, warn: 33, error: 31 };
+
+/** @param format default: text on a terminal, else JSON */
+export function createLogger(
+  io: Pick<Io, 'stderr' | 'env'>,
+  level: LogLevel,
+  format: 'text' | 'json' = io.stderr.isTTY ? 'text' : 'json',
+): Logger {
+  const colour = io.stderr.isTTY === true && hasColour(io.env);
+  const write = (name: LogLevel) => {
+    const isOff = LOG_LEVELS.indexOf(name) < LOG_LEVELS.indexOf(level);
+    return (message: string, fields: Fields = {}) => {
+      if (isOff) return;
+      const time = new Date().toISOString();
+      const line =
+        format === 'json'
+          ? JSON.stringify({ time, level: name, message, ...fields })
+          : textLine(time, name, message, fields, colour);
+      io.stderr.write(`${line}\n`);
+    };
+  };
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
+}
+
+function textLine(
+  time: string,
+  level: LogLevel,
+  message: string,
+  fields: Fields,
+  colour: boolean,
+): string {
+  const name = level.padEnd(5);
+  const shown = colour ? `\x1b[${COLOURS[level]}m${name}\x1b[0m` : name;
+  const rest = Object.entries(fields).map(([key, value]) => ` ${key}=${fieldText(value)}`);
+  return `${time} ${shown} ${message}${rest.join('')}`;
+}
+
+/** Keeps a message on one line; only stacks keep their lines. */
+function fieldText(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value) ?? String(value);
+  if (value.includes('\n')) return `\n    ${value.replaceAll('\n', '\n    ')}`;
+  return /^[\w./:+-]+$/.test(value) ? value : JSON.stringify(value);
+}
 
 interface ObservabilityOptions {
-  readonly accessLog: 'on' | 'off';
   readonly metricsPort: number | undefined;
   readonly metricsHost: string;
   /** Whose disk is measured; null if store and files are elsewhere. */
@@ -20,18 +77,18 @@ interface ObservabilityOptions {
 }
 
 export interface Observability {
-  /** For the service that is watched. */
+  /** For the service that is observed. */
   readonly options: Pick<ServiceOptions, 'onEvent' | 'onPortCall' | 'tracing'>;
-  /** Opens the metrics port, if there is to be one. @throws IoFailure if that cannot be done */
+  /** Opens the metrics port, if there is one. @throws IoFailure if that cannot be done */
   open(service: FalconService, openServer: typeof openHttpServer): Promise<void>;
   /** The metrics port; null if there is none. */
   readonly port: number | null;
   close(): Promise<void>;
 }
 
-/** @throws IoFailure if metrics are wanted and prom-client is not installed */
+/** @throws IoFailure if a metrics port is given and prom-client is not installed */
 export async function openObservability(options: ObservabilityOptions): Promise<Observability> {
-  const { accessLog, metricsPort, metricsHost, dataDirectory, threads, logger } = options;
+  const { metricsPort, metricsHost, dataDirectory, threads, logger } = options;
   const metrics =
     metricsPort === undefined ? null : await (await import('./metrics.ts')).loadMetrics(threads);
   const tracing = await findTracing();
@@ -40,16 +97,16 @@ export async function openObservability(options: ObservabilityOptions): Promise<
     options: {
       onEvent(event) {
         metrics?.onEvent(event);
-        if (accessLog === 'on') logRequest(logger, event);
+        logRequest(logger, event);
       },
       ...(metrics && { onPortCall: metrics.onPortCall }),
       ...(tracing && { tracing }),
     },
     async open(service, openServer) {
       if (metrics === null || metricsPort === undefined) return;
-      const { openMetricsServer } = await import('./metricsServer.ts');
-      const where = { port: metricsPort, host: metricsHost, dataDirectory, open: openServer };
-      server = await openMetricsServer(metrics, service, where);
+      gauge(metrics, service, dataDirectory);
+      const fetch = (request: Request) => answer(metrics, service, request);
+      server = await openServer({ fetch, port: metricsPort, host: metricsHost });
       logger.info('metrics', { host: metricsHost, port: server.port });
     },
     get port() {
@@ -57,6 +114,39 @@ export async function openObservability(options: ObservabilityOptions): Promise<
     },
     close: async () => server?.close(0),
   };
+}
+
+const PROBE = { keepMs: 1000, patienceMs: 1200 } as const;
+
+/** Adds the values that are computed when the metrics are read. */
+function gauge(metrics: Metrics, service: FalconService, dataDirectory: string | null): void {
+  const depth = new CachedProbe(() => service.depth(), PROBE);
+  metrics.gauge({
+    depth: () => depth.answer(),
+    running: () => service.running,
+    ready: async () => (await service.health()).ready,
+    async freeBytes() {
+      // There is no directory before the first start.
+      const disk = dataDirectory === null ? null : await statfs(dataDirectory).catch(() => null);
+      return disk && disk.bavail * disk.bsize;
+    },
+  });
+}
+
+/** The response of the metrics port. */
+async function answer(
+  { registry }: Metrics,
+  service: FalconService,
+  request: Request,
+): Promise<Response> {
+  const health = answerHealth(service, request);
+  if (health !== null) return health;
+  if (request.method !== 'GET') return new Response(null, { status: 405 });
+  if (new URL(request.url).pathname !== '/metrics') {
+    return new Response('metrics: /metrics /healthz /readyz\n', { status: 404 });
+  }
+  const headers = { 'content-type': registry.contentType, 'cache-control': 'no-store' };
+  return new Response(await registry.metrics(), { headers });
 }
 
 /** The API of OpenTelemetry, if it is installed; without an SDK its spans are empty. */

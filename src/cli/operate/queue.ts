@@ -1,37 +1,38 @@
-/** `falconry queue`: lists the unfinished tasks of all clients, in the store of a service. */
+/**
+ * `falconry queue` lists the unfinished tasks of all clients in the store of a service, and
+ * `falconry retry` puts tasks that were set aside back into the queue.
+ */
 
 import type { UnfinishedQuery } from '../../middleware/stores/port/operatorStore.ts';
 import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import type { Task } from '../../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
-import { type Command, EXIT } from '../lib/command.ts';
+import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
-import { LIMIT_OPTION, printTasks, readLimit } from '../lib/taskList.ts';
+import { checkTaskIds, LIMIT, printTasks, readLimit, tableRow } from '../lib/tasks.ts';
 import { printable } from '../lib/text.ts';
-import { STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
+import { STORE_SETTINGS, type StoreSetting, withStore } from './stores.ts';
 
-/** The `queue` command. */
 export const command: Command = defineCommand({
   name: 'queue',
   summary: 'list unfinished tasks of all clients, as operator',
   usage: ['[options]'],
   about: [
     'Lists the unfinished tasks of all clients in the store of a service, oldest first, whether ' +
-      'it runs or not. A task that ended several workers is set aside: it keeps its file and ' +
-      'waits for falconry retry, or until its client cancels it.',
+      'it runs or not. A task that has crashed several workers is set aside and keeps its file, ' +
+      'until falconry retry puts it back or its client cancels it.',
     'ATTEMPTS counts how often a worker started the task, LOST how often its whole process ended ' +
       'or stopped responding, FAILURES how often only its worker died. With --json, ids are ' +
       'strings, as for falconry tasks.',
   ],
-  options: [{ name: 'aside', about: 'only tasks that were set aside' }, LIMIT_OPTION],
+  options: [flag('aside', 'only tasks that were set aside'), LIMIT],
   settings: STORE_SETTINGS,
   examples: ['falconry queue', 'falconry queue --aside --json'],
   exits: ['usage', 'io'],
-  mostArguments: 0,
-  execute,
+  execute: list,
 });
 
-async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
+async function list(invocation: Invocation<StoreSetting>): Promise<number> {
   const most = readLimit(invocation);
   const query = invocation.flag('aside') ? { quarantined: true } : {};
   return withStore(invocation, { mayBeNew: false }, async (store) => {
@@ -43,7 +44,7 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
 const PAGE = 500;
 
 /** All of them, page by page. */
-export async function* unfinished(
+async function* unfinished(
   store: CompleteStore,
   query: Pick<UnfinishedQuery, 'quarantined'>,
 ): AsyncGenerator<Task> {
@@ -55,27 +56,8 @@ export async function* unfinished(
   }
 }
 
-const row = (...[id, client, status, count, attempts, lost, failures, submitted]: string[]) =>
-  [
-    id!.padEnd(18),
-    client!.padStart(8),
-    status!.padEnd(11),
-    count!.padStart(10),
-    attempts!.padStart(8),
-    lost!.padStart(5),
-    failures!.padStart(8),
-    submitted!,
-  ].join('  ');
-const HEAD = row(
-  'ID',
-  'CLIENT',
-  'STATUS',
-  'SIGNATURES',
-  'ATTEMPTS',
-  'LOST',
-  'FAILURES',
-  'SUBMITTED',
-);
+const row = tableRow(18, -8, 11, -10, -8, -5, -8, 0);
+const HEAD = row(...'ID CLIENT STATUS SIGNATURES ATTEMPTS LOST FAILURES SUBMITTED'.split(' '));
 
 function line(task: Task): string {
   const status = task.quarantined ? 'set aside' : STATE_TEXTS[task.state].list;
@@ -101,4 +83,51 @@ function facts(task: Task): Readonly<Record<string, unknown>> {
     submitted_at: task.submittedAt,
     ...(task.error !== null && { error: { code: task.error.code, message: task.error.message } }),
   };
+}
+
+export const retryCommand: Command = defineCommand({
+  name: 'retry',
+  summary: 'retry tasks that were set aside, as operator',
+  usage: ['<id>… [options]', '--all [options]'],
+  about: [
+    'Puts tasks back into the queue. They were set aside because they had crashed several ' +
+      'workers (falconry queue lists them). A running service starts them at once. First ' +
+      'remove the cause: give the service more memory, or install a version without the fault.',
+    'With --json, there is one line for each task; ids are strings.',
+  ],
+  takes: [0, Number.POSITIVE_INFINITY],
+  options: [flag('all', 'all tasks that were set aside')],
+  settings: STORE_SETTINGS,
+  examples: ['falconry retry --all', 'falconry retry --all --json'],
+  more: ['falconry retry 123 124'],
+  exits: FILE_EXITS,
+  execute: retry,
+});
+
+async function retry(invocation: Invocation<StoreSetting>): Promise<number> {
+  const { positionals: ids, flag: has, report, json, fail } = invocation;
+  if (has('all') === ids.length > 0) throw new UsageError('expected ids of tasks, or --all');
+  checkTaskIds(ids);
+  return withStore(invocation, { mayBeNew: false }, async (store) => {
+    const putBack = async (id: string) => {
+      const isDone = Number.isSafeInteger(Number(id)) && (await store.tasks.putBack(Number(id)));
+      if (isDone) report({ process_id: id, retried: true }, `${id} waits again\n`);
+      return isDone;
+    };
+    let code: number = EXIT.ok;
+    for (const id of ids) {
+      if (await putBack(id)) continue;
+      const message = `no task ${id} was set aside`;
+      const facts = { process_id: id, retried: false, code: 'NOT_FOUND', message };
+      code = fail(facts, `${message}\n`);
+    }
+    if (!has('all')) return code;
+    let count = 0;
+    for await (const { id } of unfinished(store, { quarantined: true })) {
+      // False if another process was quicker.
+      if (await putBack(String(id))) count++;
+    }
+    if (count === 0 && !json) report({}, 'no task was set aside\n');
+    return EXIT.ok;
+  });
 }

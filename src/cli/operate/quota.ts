@@ -2,15 +2,13 @@
 
 import { CLIENT_LIMITS } from '../../middleware/options/optionTable.ts';
 import type { ClientQuota } from '../../middleware/stores/port/operatorStore.ts';
-import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import { sizeText } from '../../wire/sizes.ts';
-import { type Command, EXIT, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, flag, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readNumber, showBytes } from '../lib/settingText.ts';
 import { plural } from '../lib/text.ts';
-import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './ownStore.ts';
+import { CLIENT, STORE_SETTINGS, type StoreSetting, withStore } from './stores.ts';
 
-/** The `quota` command. */
 export const command: Command = defineCommand({
   name: 'quota',
   summary: 'show or change what a client may use, as operator',
@@ -27,19 +25,14 @@ export const command: Command = defineCommand({
       'loses nothing, but can add nothing until it uses less.',
   ],
   operands: { '<client>': 'its number, as in falconry keys list and falconry queue' },
+  takes: [0, 1],
   options: [
-    { name: 'open-tasks', value: 'n', about: 'unfinished tasks' },
-    {
-      name: 'stored-bytes',
-      value: 'size',
-      about: 'task files and results together, such as 500MB or 2GiB',
-    },
-    {
-      name: 'rate',
-      value: 'n',
-      about: 'sustained requests per second per host; the burst scales with it',
-    },
-    { name: 'default', about: 'remove the quota: the limits of falconry serve apply' },
+    valued('open-tasks', 'n', 'unfinished tasks'),
+    valued('stored-bytes', 'size', 'task files and results together, such as 500MB or 2GiB'),
+    valued('rate', 'n', 'sustained requests per second per host; the burst scales with it'),
+    flag('default', 'remove the quota: the limits of falconry serve apply', {
+      excludes: ['open-tasks', 'stored-bytes', 'rate'],
+    }),
   ],
   settings: STORE_SETTINGS,
   examples: [
@@ -49,56 +42,54 @@ export const command: Command = defineCommand({
     'falconry quota --json',
   ],
   exits: ['usage', 'io'],
-  mostArguments: 1,
   execute,
 });
 
 async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
-  const { positionals, flag } = invocation;
-  const [client] = positionals;
+  const { positionals, flag: has, print, report } = invocation;
   const changes = readChanges(invocation);
-  const changed = Object.keys(changes).length > 0;
+  const isChanged = Object.keys(changes).length > 0;
+  const [client] = positionals;
   if (client === undefined) {
-    if (changed || flag('default')) throw new UsageError('expected the number of a client');
-    return withStore(invocation, { mayBeNew: false }, (store) => list(store, invocation));
+    if (isChanged || has('default')) throw new UsageError('expected the number of a client');
+    return withStore(invocation, { mayBeNew: false }, async ({ quotas }) => {
+      const all = await quotas.quotas();
+      const lines = all.map((quota) => `client ${quota.clientId}  ${describe(quota)}\n`);
+      print(all.map(wireQuota), lines.join(''));
+      return EXIT.ok;
+    });
   }
   const clientId = readNumber('the client', CLIENT, client);
-  if (changed && flag('default')) throw new UsageError('--default excludes other limits');
-  return withStore(invocation, { mayBeNew: false }, async (store) => {
-    const quota = flag('default')
-      ? await store.quotas.setQuota(clientId, null)
-      : changed
-        ? await store.quotas.setQuota(clientId, changes)
-        : await store.quotas.quota(clientId);
-    const { openTasks, storedBytes } = await store.tasks.usage(clientId);
+  return withStore(invocation, { mayBeNew: false }, async ({ quotas, tasks }) => {
+    const changed = has('default') ? null : changes;
+    const quota =
+      isChanged || changed === null
+        ? await quotas.setQuota(clientId, changed)
+        : await quotas.quota(clientId);
+    const { openTasks, storedBytes } = await tasks.usage(clientId);
     const used = { open_tasks: openTasks, stored_bytes: storedBytes };
     const uses = `${unfinished(openTasks)}, ${sizeText(storedBytes)} of files`;
-    const text = `Client ${clientId}: ${describe(quota)}; in use: ${uses}\n`;
-    invocation.report({ ok: true, ...wireQuota({ clientId, ...quota }), used }, text);
+    report(
+      { ok: true, ...wireQuota({ clientId, ...quota }), used },
+      `Client ${clientId}: ${describe(quota)}; in use: ${uses}\n`,
+    );
     return EXIT.ok;
   });
 }
 
+/** The limits that are given, by their names in the store. */
 function readChanges({ option }: Invocation<StoreSetting>): ClientQuota {
-  const read = (name: string, row: Parameters<typeof readNumber>[1]) => {
-    const given = option(name);
-    return given === undefined ? undefined : readNumber(`--${name}`, row, given);
-  };
-  const openTasks = read('open-tasks', CLIENT_LIMITS.openTasks);
-  const storedBytes = read('stored-bytes', CLIENT_LIMITS.storedBytes);
-  const requestsPerSecond = read('rate', CLIENT_LIMITS.requestsPerSecond);
-  return {
-    ...(openTasks !== undefined && { openTasks }),
-    ...(storedBytes !== undefined && { storedBytes }),
-    ...(requestsPerSecond !== undefined && { requestsPerSecond }),
-  };
-}
-
-async function list(store: CompleteStore, { io, json }: Invocation<StoreSetting>): Promise<number> {
-  const all = await store.quotas.quotas();
-  const lines = all.map((quota) => `client ${quota.clientId}  ${describe(quota)}\n`);
-  io.stdout.write(json ? `${JSON.stringify(all.map(wireQuota))}\n` : lines.join(''));
-  return EXIT.ok;
+  const { openTasks, storedBytes, requestsPerSecond } = CLIENT_LIMITS;
+  const limits = [
+    ['openTasks', 'open-tasks', openTasks],
+    ['storedBytes', 'stored-bytes', storedBytes],
+    ['requestsPerSecond', 'rate', requestsPerSecond],
+  ] as const;
+  const changes = limits.flatMap(([name, own, row]) => {
+    const given = option(own);
+    return given === undefined ? [] : [[name, readNumber(`--${own}`, row, given)]];
+  });
+  return Object.fromEntries(changes);
 }
 
 /** Null: as for all clients. */

@@ -1,30 +1,26 @@
 /** `falconry serve`: the service on its own, with its embedded store or one that hosts share. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { answerHealth } from '../../middleware/http/health.ts';
 import { hashApiKey } from '../../middleware/identity/apiKeys.ts';
-import type { FalconService, ServiceOptions } from '../../middleware/index.ts';
+import type { FalconService } from '../../middleware/index.ts';
 import { type Settings, STORE_FILE } from '../../middleware/options/options.ts';
+import { SERVICE_OPTIONS } from '../../middleware/options/optionTable.ts';
 import { keyPlace } from '../../middleware/signing/keyFile.ts';
 import type { ApiKeyStore } from '../../middleware/stores/port/taskStore.ts';
 import { sqliteTableStore } from '../../middleware/stores/sqlite/sqliteTable.ts';
 import { engineStandsBack } from '../../middleware/tasks/priority.ts';
+import { fallbackOf } from '../../shared/optionRows.ts';
 import { keyLink } from '../../wire/pageConfig.ts';
-import { type Command, EXIT, FILE_EXITS, UsageError } from '../lib/command.ts';
+import { type Command, FILE_EXITS, UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { asIoFailure, SHOW } from '../lib/io.ts';
 import { SERVE_SETTINGS, type ServeSetting } from '../lib/settings.ts';
-import { loadFramework } from './drivers.ts';
-import type { HttpServer, HttpServerOptions } from './httpServer.ts';
-import { cannotListen, stopSignal } from './listening.ts';
-import { openObservability } from './observability.ts';
-import { resolveService, serverLimits, serviceOptions } from './serveConfig.ts';
-import { type Opened, type SharedStores, withShared } from './sharedStores.ts';
-import { type Ready, welcome } from './welcome.ts';
+import type { HttpServer } from './httpServer.ts';
+import { type Prepared, runService } from './running.ts';
+import { serverLimits, serviceOptions } from './serveConfig.ts';
 
-/** The `serve` command. */
 export const command: Command = defineCommand({
   name: 'serve',
   summary: 'start the service',
@@ -57,145 +53,79 @@ export const command: Command = defineCommand({
     'falconry serve --data ./falcon-data --retention 90d --log json --log-level warn',
   ],
   more: [
-    'falconry serve --metrics-port 9464 --access-log off',
+    'falconry serve --metrics-port 9464 --log-level warn',
     'falconry serve --database postgres://falconry@db/falconry --blobs s3://falconry/one/ ' +
       '--no-workers',
   ],
   exits: FILE_EXITS,
-  mostArguments: 0,
   execute,
 });
 
 /** An API key of the operator's own: fit for a header, and too long to guess. */
 const FIRST_KEY = /^[\x21-\x7e]{32,512}$/;
 
+type Values = Config<ServeSetting>['values'];
+
 async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
-  const { io } = invocation;
+  const { io, json, flag } = invocation;
   const config = await invocation.config();
-  const { firstKey } = config.values;
+  const { values } = config;
+  const { firstKey, drainDelay } = values;
   const options = serviceOptions(config);
-  resolveService(options);
   if (firstKey !== undefined && !FIRST_KEY.test(firstKey)) {
     throw new UsageError('the first key must be 32 to 512 printable characters without spaces');
   }
-  return withShared(config, io, (opened) => serve(invocation, config, { options, ...opened }));
+  return runService(invocation, config, options, {
+    drainDelayMs: drainDelay,
+    start: (prepared) => start(values, prepared),
+    async announce({ service, settings, shared }, ports) {
+      // A terminal is read by people; anything else may be a log that others read.
+      const isTerminal = io.stdout.isTTY === true;
+      const isShown = flag('show') || (json && !isTerminal);
+      const path = join(resolve(settings.dataDirectory), KEY_FILE);
+      // Two hosts would make two keys.
+      const first =
+        shared.store === null ? await makeFirstKey(service, isShown ? null : path) : NO_KEY;
+      const place = placeOf(values.host, ports.port, settings);
+      const shown = first.keyFile === null ? first.key : null;
+      const mayLink = flag('show') && isTerminal && settings.ui && shown !== null;
+      const link = mayLink ? keyLink(place.base, shown) : null;
+      const { database, blobs } = shared.shown;
+      const dataDirectory = database === null ? resolve(settings.dataDirectory) : null;
+      const { address } = place;
+      const secret = { api_key: shown, api_key_file: first.keyFile };
+      return [
+        { ok: true, address, ...ports, data: dataDirectory, database, blobs, ...secret },
+        welcome({ ...place, ...first, link, dataDirectory, database, blobs }),
+      ];
+    },
+  });
 }
 
-async function serve(
-  { io, json, flag, report }: Invocation<ServeSetting>,
-  { values }: Config<ServeSetting>,
-  { options: given, shared, logger }: Opened & { readonly options: ServiceOptions },
-): Promise<number> {
-  const { port, host, grace, drainDelay, firstKey } = values;
-  const options = { ...given, ...shared.options };
-  const settings = resolveService(options);
-  const { falconService, openHttpServer } = await loadFramework();
-  const keepsHere = options.store === undefined || options.blobs === undefined;
-  const dataDirectory = keepsHere ? settings.dataDirectory : null;
-  const { threads } = settings;
-  const observed = await openObservability({ ...values, dataDirectory, threads, logger });
-  const service = falconService({ ...options, ...observed.options, logger });
+/** Starts the service behind a port. */
+async function start(values: Values, prepared: Prepared): Promise<HttpServer> {
+  const { service, settings, shared, logger, open } = prepared;
+  const { host, port, firstKey } = values;
   engineStandsBack();
-  await observed.open(service, openHttpServer);
-  const open = (fetch: HttpServerOptions['fetch']) => {
-    const onRefused = (refused: object) => logger.warn('connections refused', { ...refused });
-    const limits = serverLimits(values, settings);
-    return openHttpServer({ fetch, port, host, ...limits, onRefused }).catch((error) => {
-      throw cannotListen(host, port, error);
-    });
-  };
-  const starting = async () => {
-    if (firstKey !== undefined)
-      await takeFirstKey(shared.store?.apiKeys ?? null, settings, firstKey);
-    return startServing(service, open);
-  };
-  const server = await starting().catch(async (error) => {
-    await observed.close();
-    throw error;
+  if (firstKey !== undefined) {
+    await takeFirstKey(shared.store?.apiKeys ?? null, settings, firstKey);
+  }
+  await service.start();
+  return open({
+    fetch: (request, env) => answerHealth(service, request) ?? service.app.fetch(request, env),
+    port,
+    host,
+    ...serverLimits(values, settings),
+    onRefused: (refused) => logger.warn('connections refused', { ...refused }),
   });
-  const stopped = stopSignal();
-  // A terminal has people before it; what is none may be a log that others read.
-  const isShown = flag('show') || (json && io.stdout.isTTY !== true);
-  const path = join(resolve(settings.dataDirectory), KEY_FILE);
-  // Two hosts would make two keys.
-  const making =
-    shared.store === null ? makeFirstKey(service, isShown ? null : path) : Promise.resolve(NO_KEY);
-  const first = await making.catch(async (error) => {
-    await Promise.all([server.close(0), service.stop({ graceMs: 0 }), observed.close()]);
-    throw error;
-  });
-  const ready = readyWith(values, settings, shared.shown, server.port);
-  const ports = { port: server.port, metrics_port: observed.port };
-  const mayLink = flag('show') && io.stdout.isTTY === true;
-  report(...announcement({ ...ready, ...first }, ports, mayLink));
-
-  const signal = await stopped;
-  if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
-  service.drain();
-  await sleep(drainDelay);
-  await Promise.all([server.close(grace), service.stop({ graceMs: grace })]);
-  await observed.close();
-  if (!json) report({}, 'Stopped.\n');
-  return EXIT.ok;
 }
 
-/**
- * The report of a service that is ready.
- *
- * @param mayLink whether a link to the page may hold the key
- */
-function announcement(
-  ready: Omit<Ready, 'link'>,
-  ports: Readonly<Record<string, unknown>>,
-  mayLink: boolean,
-): [Readonly<Record<string, unknown>>, string] {
-  const { address, dataDirectory: data, database, blobs, key, keyFile } = ready;
-  const shown = keyFile === null ? key : null;
-  const secret = { api_key: shown, api_key_file: keyFile };
-  const link = mayLink && ready.ui && shown !== null ? keyLink(ready.base, shown) : null;
-  return [
-    { ok: true, address, ...ports, data, database, blobs, ...secret },
-    welcome({ ...ready, link }),
-  ];
-}
-
-/** What there is to say of a service that is ready. */
-function readyWith(
-  values: Config<ServeSetting>['values'],
-  settings: Settings,
-  { database, blobs }: SharedStores['shown'],
-  port: number,
-): Omit<Ready, 'key' | 'keyFile' | 'link'> {
-  const { host } = values;
+/** The facts of a service that listens, for its report. */
+function placeOf(host: string, port: number, settings: Settings) {
   const { serviceName, signing, ui, publicUrl } = settings;
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const dataDirectory = database === null ? resolve(settings.dataDirectory) : null;
-  return {
-    base: publicUrl ?? address,
-    address,
-    dataDirectory,
-    database,
-    blobs,
-    serviceName,
-    signingKey: signing ? resolve(keyPlace(settings).path) : null,
-    ui,
-  };
-}
-
-/** Starts the service behind a port; if the port cannot be opened, the service is stopped again. */
-async function startServing(
-  service: FalconService,
-  open: (fetch: HttpServerOptions['fetch']) => Promise<HttpServer>,
-): Promise<HttpServer> {
-  await service.start();
-  try {
-    return await open(
-      (request, env) => answerHealth(service, request) ?? service.app.fetch(request, env),
-    );
-  } catch (error) {
-    await service.stop({ graceMs: 0 });
-    throw error;
-  }
+  const signingKey = signing ? resolve(keyPlace(settings).path) : null;
+  return { address, base: publicUrl ?? address, serviceName, signingKey, ui };
 }
 
 /** Stores the operator's own key if the store has no keys. */
@@ -215,16 +145,15 @@ async function takeFirstKey(
   }
 }
 
-/** Neither made nor written. */
 const NO_KEY = { key: null, keyFile: null };
 
 /** The file of the first API key, in the data directory. */
 const KEY_FILE = 'first-api-key';
 
 /**
- * The API key of a store that has none.
+ * Creates an API key in a store that has none.
  *
- * @param path the file that it is written to, readable by its owner only; null to show it
+ * @param path the file for it, readable only by its owner; null to show it
  */
 async function makeFirstKey(
   { apiKeys }: FalconService,
@@ -234,13 +163,92 @@ async function makeFirstKey(
   const { key } = await apiKeys.create({ name: 'first' });
   if (path === null) return { key, keyFile: null };
   try {
-    // One that is there belongs to a store that is gone: this one had no key.
+    // An existing file belongs to an earlier store: this one had no key.
     await rm(path, { force: true });
     await writeFile(path, `${key}\n`, { mode: 0o600, flag: 'wx', flush: true });
     return { key, keyFile: path };
   } catch (error) {
-    // Nobody would ever know it.
+    // The key is lost.
     await apiKeys.revoke(hashApiKey(key));
     throw asIoFailure(`cannot write ${path}`, error);
   }
+}
+
+const DEFAULT_NAME = fallbackOf(SERVICE_OPTIONS.serviceName);
+
+/** The facts of a service that is ready. */
+export interface Ready {
+  /** Where it listens, and where clients reach it: `http://127.0.0.1:8787`. */
+  readonly address: string;
+  readonly base: string;
+  /** Null with a database. */
+  readonly dataDirectory: string | null;
+  /** The stores that hosts share, without passwords; null if there are none. */
+  readonly database: string | null;
+  readonly blobs: string | null;
+  readonly serviceName: string;
+  /** The file of the signing key; null if signing is off. */
+  readonly signingKey: string | null;
+  readonly ui: boolean;
+  /** The API key that was just created, and the file that it was written to instead of shown. */
+  readonly key: string | null;
+  readonly keyFile: string | null;
+  /** A link to the page that contains the key, if it may be shown. */
+  readonly link: string | null;
+}
+
+/** The text of a service that is ready; after a first start with the new key and next steps. */
+export function welcome(ready: Ready): string {
+  const { address, base, dataDirectory, database, blobs, signingKey, ui, key } = ready;
+  const rows = [
+    ['data', dataDirectory],
+    ['database', database],
+    ['files', blobs],
+    ['page', ui ? `${base}/v1/ui` : null],
+    ['signing', signingKey && `${signingKey} (for testing)`],
+  ] as const;
+  const lines = rows.flatMap(([name, value]) =>
+    value === null ? [] : `  ${name.padEnd(8)} ${value}`,
+  );
+  const place = dataDirectory === null ? '--database URL' : `--data ${dataDirectory}`;
+  const more = ['', `More API keys: falconry keys create --name NAME ${place}`, ''];
+  const rest = key === null ? more : nextSteps(ready, key);
+  return [`Falconry is listening on ${address}`, ...lines, ...rest].join('\n');
+}
+
+/** Commands that work as they stand: earlier lines set each variable and make each file. */
+function nextSteps({ base, serviceName, signingKey, keyFile, link }: Ready, key: string): string[] {
+  const lines = [
+    '',
+    keyFile === null
+      ? 'This first start created an API key. It is shown only once:'
+      : `This first start created an API key, in ${keyFile} (mode 0600).`,
+    '',
+    `  export FALCONRY_API_KEY=${keyFile === null ? key : `$(cat ${keyFile})`}`,
+    `  export FALCONRY_URL=${base}`,
+  ];
+  if (serviceName !== DEFAULT_NAME) lines.push(`  export FALCONRY_SERVICE_NAME=${serviceName}`);
+  lines.push('');
+  if (link !== null) lines.push('Open the page with this key:', '', `  ${link}`, '');
+  lines.push('Next steps:', '');
+  if (signingKey !== null) {
+    lines.push(
+      '  # sign a message, in hex',
+      '  curl -s $FALCONRY_URL/v1/falcon/sign -H "Authorization: $FALCONRY_API_KEY" \\',
+      `    -H 'Content-Type: application/json' -d '{"digest":"0x68656c6c6f"}'`,
+      '',
+    );
+  }
+  lines.push(
+    '  # sign with a key of your own, and have the signature aggregated',
+    '  falconry keygen -o key.json',
+    '  echo hello > message.txt',
+    '  falconry sign --key key.json message.txt -o task.json',
+    '  falconry submit task.json -o result.json',
+    '',
+    '  # list your tasks',
+    `  curl -s $FALCONRY_URL/v1/${serviceName}/tasks -H "Authorization: $FALCONRY_API_KEY"`,
+    '',
+  );
+  return lines;
 }

@@ -2,95 +2,85 @@
  * The checks of what a service would use here. Nothing is changed: the port and a file in the data
  * directory are opened, and closed again at once.
  */
-
 import { access, constants, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { lowWaterMark } from '../../middleware/blobs/directory/directory.ts';
 import { type Settings, STORE_FILE } from '../../middleware/options/options.ts';
 import { checkKey, keyPlace } from '../../middleware/signing/keyFile.ts';
-import { sharedPlaces } from '../../middleware/stores/sqlite/sqliteFile.ts';
+import { sharedPlaces, versionOf } from '../../middleware/stores/sqlite/sqliteFile.ts';
+import { LAST_OLD_VERSION, SCHEMA_VERSION } from '../../middleware/stores/sqlite/sqliteSchema.ts';
 import { isCodedError } from '../../shared/errors.ts';
-import { binarySizeText } from '../../wire/sizes.ts';
+import { binarySizeText, sizeText } from '../../wire/sizes.ts';
 import { type Io, IoFailure, UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { ServeSetting } from '../lib/settings.ts';
-import { type Finding, fault, ok, warning } from './finding.ts';
-import { cannotListen } from './listening.ts';
-import { checkDatabase } from './serveDatabase.ts';
-import {
-  explained,
-  makeBlobs,
-  makeStore,
-  type SharedValues,
-  showDatabase,
-} from './sharedStores.ts';
+import { type Check, type Finding, fault, ok, warning } from './doctorChecks.ts';
+import { cannotListen } from './running.ts';
+import { explained, makeBlobs, makeStore, showDatabase } from './stores.ts';
 
-type Env = Readonly<Record<string, string | undefined>>;
-
-const GIB = 2 ** 30;
-
-/** Returns the findings about a service with these settings. */
-export async function checkServer(
-  config: Config<ServeSetting>,
-  settings: Settings,
-  env: Env,
-): Promise<Finding[]> {
-  const { values } = config;
-  const data =
-    values.database === undefined
-      ? [
-          ...(await checkData(settings)),
-          ...(await checkDisk(settings)),
-          ...(await checkDatabase(settings, values.firstKey !== undefined)),
-        ]
-      : [];
-  return [
-    ...(await checkConfigFile(config)),
-    ...(await checkPort(values, 'port')),
-    ...(await checkMetrics(config)),
-    ...checkPublicUrl(settings),
-    ...checkProxy(config, settings),
-    ...checkSigning(config, settings, env),
-    ...data,
-    ...(await checkSigningKey(settings)),
-    ...(await checkShared(values, env)),
-    ...checkProcess(settings),
-  ];
+/** The configuration, and what follows from it. */
+interface Subject extends Config<ServeSetting> {
+  readonly settings: Settings;
+  readonly env: Io['env'];
 }
 
-async function checkConfigFile({ file, origins }: Config<ServeSetting>): Promise<Finding[]> {
-  if (file === null) return [];
+/** A check of the data directory, which is not used with a database. */
+const here =
+  (check: Check<Subject>): Check<Subject> =>
+  (subject) =>
+    subject.values.database === undefined ? check(subject) : [];
+
+/** The checks of a service. */
+export const SERVE_CHECKS: readonly Check<Subject>[] = [
+  checkConfigFile,
+  ({ values }) => checkPort(values, 'port'),
+  checkMetrics,
+  checkPublicUrl,
+  checkProxy,
+  checkSigning,
+  here(checkData),
+  here(checkDisk),
+  here(checkDatabase),
+  checkSigningKey,
+  checkSharedDatabase,
+  checkBlobs,
+  checkProcess,
+];
+
+async function checkConfigFile({ file, origins }: Subject): Promise<Finding[]> {
   const { source, secretFile } = origins.firstKey;
-  if (source === 'file' && secretFile === undefined && (await isOpen(file))) {
-    return [
-      fault('config', `${file} holds a secret and can be read by others`, `chmod 600 ${file}`),
-    ];
-  }
-  return [];
+  const holdsSecret = source === 'file' && secretFile === undefined;
+  if (file === null || !holdsSecret || !(await isOpen(file))) return [];
+  const message = `${file} holds a secret and can be read by others`;
+  return [fault('config', message, `chmod 600 ${file}`)];
 }
 
-/** Whether the file can be read by others than its owner. */
+/** Whether others than its owner can read the file. */
 async function isOpen(path: string): Promise<boolean> {
   if (process.platform === 'win32') return false;
   return ((await stat(path)).mode & 0o077) !== 0;
 }
 
 /** The metrics port has no keys. */
-async function checkMetrics({ values }: Config<ServeSetting>): Promise<Finding[]> {
+async function checkMetrics({ values }: Subject): Promise<Finding[]> {
   const { metricsPort: port, metricsHost: host } = values;
   if (port === undefined) return [];
-  const open = `everybody who reaches ${host} can read the metrics`;
-  const seen = isLoopback(host) ? [] : [warning('metrics', open, 'let only operators reach it')];
-  return [...(await checkPort({ port, host }, 'metrics')), ...seen];
+  const found = [await checkPort({ port, host }, 'metrics')];
+  if (!isLoopback(host)) {
+    const message = `anyone who can reach ${host} can read the metrics`;
+    found.push(warning('metrics', message, 'let only operators reach it'));
+  }
+  return found;
 }
 
 /** Whether the service could listen on a port now. */
 async function checkPort(
   { port, host }: { readonly port: number; readonly host: string },
   check: 'port' | 'metrics',
-): Promise<Finding[]> {
+): Promise<Finding> {
   const server = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
@@ -100,13 +90,13 @@ async function checkPort(
   } catch (error) {
     const option = check === 'port' ? '--port' : '--metrics-port';
     const advice = `stop what listens there, or choose another ${option}`;
-    return [fault(check, cannotListen(host, port, error).message, advice)];
+    return fault(check, cannotListen(host, port, error).message, advice);
   }
   await new Promise((resolve) => server.close(resolve));
-  return [ok(check, port === 0 ? `any free port of ${host}` : `${host}:${port} is free`)];
+  return ok(check, port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
 }
 
-function checkPublicUrl({ publicUrl }: Settings): Finding[] {
+function checkPublicUrl({ settings: { publicUrl } }: Subject): Finding[] {
   if (publicUrl === undefined) return [];
   const { protocol, hostname } = new URL(publicUrl);
   if (protocol !== 'http:' || isLoopback(hostname)) return [ok('publicUrl', publicUrl)];
@@ -116,38 +106,34 @@ function checkPublicUrl({ publicUrl }: Settings): Finding[] {
 
 const isLoopback = (host: string) => /^(127\.|localhost$|\[?::1\]?$)/.test(host);
 
-function checkProxy(config: Config<ServeSetting>, { trustProxy, publicUrl }: Settings): Finding[] {
-  if (!trustProxy) return publicUrl?.startsWith('https:') ? [untrustedProxy()] : [];
-  if (publicUrl !== undefined) return [];
-  const advice = 'give --public-url, and let only the proxy reach the port';
-  const message =
-    'trustProxy without publicUrl: whoever reaches the port chooses the URLs in answers';
-  const level = isLoopback(config.values.host) ? warning : fault;
-  return [level('trustProxy', message, advice)];
+function checkProxy({ values, settings: { trustProxy, publicUrl } }: Subject): Finding[] {
+  if (trustProxy && publicUrl === undefined) {
+    const level = isLoopback(values.host) ? warning : fault;
+    const message =
+      'trustProxy without publicUrl: anyone who reaches the port chooses the URLs in responses';
+    const advice = 'give --public-url, and let only the proxy reach the port';
+    return [level('trustProxy', message, advice)];
+  }
+  // The service itself has no https: a proxy must be in front of it.
+  if (trustProxy || !publicUrl?.startsWith('https:')) return [];
+  const message = 'https without trustProxy: limits by address count all callers as one, the proxy';
+  const advice =
+    'give --trust-proxy if the proxy sets X-Forwarded-For, and only it reaches the port';
+  return [warning('trustProxy', message, advice)];
 }
 
-/** The service itself speaks no https: something stands before it. */
-const untrustedProxy = (): Finding =>
-  warning(
-    'trustProxy',
-    'https without trustProxy: limits by address count all callers as one, the proxy',
-    'give --trust-proxy if the proxy sets X-Forwarded-For, and only it reaches the port',
-  );
-
-function checkSigning(config: Config<ServeSetting>, settings: Settings, env: Env): Finding[] {
-  if (!settings.signing) return [ok('signing', 'the signing endpoint is off')];
+function checkSigning({ values, settings, env }: Subject): Finding {
+  if (!settings.signing) return ok('signing', 'the signing endpoint is off');
   const advice = '--no-signing: you hold the secret key of everyone who signs there';
   if (env.NODE_ENV === 'production') {
-    return [fault('signing', 'the signing endpoint is for testing, but on in production', advice)];
+    return fault('signing', 'the signing endpoint is for testing, but on in production', advice);
   }
-  if (!isLoopback(config.values.host)) {
-    return [warning('signing', 'the signing endpoint is for testing, but on', advice)];
-  }
-  return [ok('signing', 'the signing endpoint is on, for testing')];
+  if (isLoopback(values.host)) return ok('signing', 'the signing endpoint is on, for testing');
+  return warning('signing', 'the signing endpoint is for testing, but on', advice);
 }
 
 /** Whether the signing key can be read; nothing without signing. */
-async function checkSigningKey(settings: Settings): Promise<Finding[]> {
+async function checkSigningKey({ settings }: Subject): Promise<Finding[]> {
   if (!settings.signing) return [];
   try {
     const exists = await checkKey(keyPlace(settings));
@@ -158,22 +144,11 @@ async function checkSigningKey(settings: Settings): Promise<Finding[]> {
 }
 
 /** Whether the data directory can be written to, and is private. */
-export async function checkData(
-  settings: Pick<Settings, 'dataDirectory' | 'signing' | 'allowSharedDatabase'>,
-): Promise<Finding[]> {
+async function checkData({ settings }: Subject): Promise<readonly Finding[]> {
   const { dataDirectory, signing, allowSharedDatabase } = settings;
   const path = resolve(dataDirectory);
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
-  if (found instanceof Error) {
-    if (found.code !== 'ENOENT') return [fault('data', `${path} cannot be read (${found.code})`)];
-    const parent = await nearestFolder(path);
-    const may = await access(parent, constants.W_OK | constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (may) return [ok('data', `${path} will be created at the first start`)];
-    return [fault('data', `${path} cannot be created: no permission in ${parent}`)];
-  }
+  if (found instanceof Error) return [await checkAbsentData(path, found)];
   if (!found.isDirectory()) return [fault('data', `${path} is not a directory`)];
   const findings: Finding[] = [];
   const probe = join(path, `.check-${crypto.randomUUID()}`);
@@ -200,6 +175,17 @@ export async function checkData(
   return findings.length > 0 ? findings : [ok('data', `${path} is private and writable`)];
 }
 
+async function checkAbsentData(path: string, { code }: NodeJS.ErrnoException): Promise<Finding> {
+  if (code !== 'ENOENT') return fault('data', `${path} cannot be read (${code})`);
+  const parent = await nearestFolder(path);
+  try {
+    await access(parent, constants.W_OK | constants.X_OK);
+    return ok('data', `${path} will be created at the first start`);
+  } catch {
+    return fault('data', `${path} cannot be created: no permission in ${parent}`);
+  }
+}
+
 /** The folder itself, or the first one above that exists. */
 async function nearestFolder(path: string): Promise<string> {
   for (let at = path; ; at = dirname(at)) {
@@ -207,14 +193,10 @@ async function nearestFolder(path: string): Promise<string> {
   }
 }
 
-async function checkDisk({
-  dataDirectory,
-  maxBodyBytes,
-  minFreeBytes,
-}: Settings): Promise<Finding[]> {
+async function checkDisk({ settings }: Subject): Promise<Finding> {
+  const { dataDirectory, maxBodyBytes, minFreeBytes } = settings;
   const disk = await statfs(await nearestFolder(resolve(dataDirectory)));
-  const markBytes = lowWaterMark(disk, minFreeBytes);
-  return [diskFinding(disk.bavail * disk.bsize, maxBodyBytes, markBytes)];
+  return diskFinding(disk.bavail * disk.bsize, maxBodyBytes, lowWaterMark(disk, minFreeBytes));
 }
 
 /** Whether the free bytes above the mark are enough for task files of up to `maxBodyBytes`. */
@@ -225,76 +207,165 @@ export function diskFinding(freeBytes: number, maxBodyBytes: number, markBytes =
   }
   if (freeBytes - markBytes < 4 * maxBodyBytes)
     return fault('disk', `${message}: not enough for four task files of the largest size`);
-  if (freeBytes < 2 * GIB)
+  if (freeBytes < 2 * 2 ** 30)
     return warning('disk', message, 'free some space, or shorten --retention');
   return ok('disk', message);
 }
 
-function checkProcess({ threads, workers }: Settings): Finding[] {
-  const processors = availableParallelism();
-  const findings: Finding[] = [];
-  if (workers && threads > processors) {
-    const message = `${threads} threads compete for ${processors} processors, and so do requests`;
-    findings.push(warning('threads', message, `--threads ${Math.max(1, processors - 1)}`));
-  } else findings.push(ok('threads', `${threads} on ${processors} processors`));
-  if (process.getuid?.() === 0) {
-    findings.push(warning('user', 'the service runs as root', 'give it a user of its own'));
+/** A writer that holds the file longer than this is stuck. */
+const LOCK_PATIENCE_MS = 1500;
+/** Larger files take too long to read through. */
+const MAX_CHECKED_BYTES = 256 * 2 ** 20;
+
+/** The embedded store: opened, read, left as it was. */
+async function checkDatabase({ settings, values }: Subject): Promise<Finding[]> {
+  const path = join(resolve(settings.dataDirectory), STORE_FILE);
+  const givenKey = values.firstKey !== undefined;
+  const found = await stat(path).catch(() => null);
+  if (found === null || found.size === 0) {
+    const key = givenKey ? 'stores the given API key' : 'makes an API key';
+    return [
+      ok('database', 'will be created at the first start'),
+      ok('apiKeys', `the first start ${key}`),
+    ];
   }
+  const version = versionOf(path);
+  if (version > 0 && version <= LAST_OLD_VERSION) {
+    const message = `${path} was made before falconry 0.1.0 and cannot be used`;
+    return [fault('database', message, 'move it away, or choose another --data')];
+  }
+  let db: DatabaseSync | undefined;
+  try {
+    db = new DatabaseSync(path, { timeout: LOCK_PATIENCE_MS });
+    return examineDatabase(db, path, found.size, givenKey);
+  } catch (error) {
+    return [explain(error, path)];
+  } finally {
+    if (db?.isOpen) db.close();
+  }
+}
+
+function examineDatabase(
+  db: DatabaseSync,
+  path: string,
+  bytes: number,
+  givenKey: boolean,
+): Finding[] {
+  const version = Number(db.prepare('PRAGMA user_version').get()!.user_version);
+  if (version > SCHEMA_VERSION) {
+    const versions = `its schema is ${version}, ours ${SCHEMA_VERSION}`;
+    const message = `${path} was written by a newer version (${versions})`;
+    return [fault('database', message, 'run the newer version')];
+  }
+  // Takes the writers' lock, as the service must, and releases it.
+  db.exec('BEGIN IMMEDIATE');
+  db.exec('ROLLBACK');
+  const findings: Finding[] = [];
+  if (bytes <= MAX_CHECKED_BYTES) {
+    const verdict = String(Object.values(db.prepare('PRAGMA quick_check(1)').get()!)[0]);
+    if (verdict !== 'ok') {
+      return [fault('database', `${path} is damaged: ${verdict}`, 'restore it from a backup')];
+    }
+  }
+  if (version < SCHEMA_VERSION) {
+    const message = version === 0 ? 'is empty' : `schema ${version} becomes ${SCHEMA_VERSION}`;
+    findings.push(ok('database', `${message} at the next start`));
+    if (version === 0) return findings;
+  } else findings.push(ok('database', `schema ${version}, ${sizeText(bytes)}`));
+  findings.push(checkKeys(db, givenKey));
   return findings;
 }
 
-type Values = SharedValues & { readonly firstKey: string | undefined };
-
-/** Nothing without `--database` and `--blobs`. */
-export async function checkShared(values: Values, env: Io['env']): Promise<Finding[]> {
-  const { database, blobs } = values;
-  const [ofDatabase, ofBlobs] = await Promise.all([
-    database === undefined ? [] : guarded('database', () => askDatabase(values, database)),
-    blobs === undefined ? [] : guarded('blobs', () => askBlobs(values, blobs, env)),
-  ]);
-  return [...ofDatabase, ...ofBlobs];
+function checkKeys(db: DatabaseSync, givenKey: boolean): Finding {
+  const count = Number(db.prepare('SELECT count(*) AS count FROM api_keys').get()!.count);
+  if (count > 0) return ok('apiKeys', `${count} in the store`);
+  if (givenKey) return ok('apiKeys', 'none in the store: the next start stores the given one');
+  const advice = 'falconry keys create, or --first-key-file';
+  const message = 'none in the store: the next start makes one and writes it to first-api-key';
+  return warning('apiKeys', message, advice);
 }
 
-/** What the drivers refuse, as a finding. */
+/** Result codes of SQLite, without their extensions. */
+const SQLITE_FAULTS: Readonly<Record<number, readonly [string, string]>> = {
+  5: ['is locked by another process', 'find that process (fuser), or wait until it ends'],
+  6: ['is locked', 'wait until the other process ends'],
+  8: ['is not writable', 'check its owner and permissions'],
+  11: ['is damaged', 'restore it from a backup'],
+  14: ['cannot be opened', 'check its owner and permissions'],
+  26: ['is not a database', 'move it away, or choose another --data'],
+};
+
+function explain(error: unknown, path: string): Finding {
+  const code = ((error as { errcode?: number }).errcode ?? 0) & 255;
+  const [what, advice] = SQLITE_FAULTS[code] ?? [
+    `cannot be used: ${(error as Error).message}`,
+    undefined,
+  ];
+  return fault('database', `${path} ${what}`, advice);
+}
+
+function checkProcess({ settings: { threads, workers } }: Subject): Finding[] {
+  const processors = availableParallelism();
+  const found: Finding[] = [];
+  if (workers && threads > processors) {
+    const message = `${threads} threads compete for ${processors} processors, and so do requests`;
+    found.push(warning('threads', message, `--threads ${Math.max(1, processors - 1)}`));
+  } else found.push(ok('threads', `${threads} on ${processors} processors`));
+  if (process.getuid?.() === 0) {
+    found.push(warning('user', 'the service runs as root', 'run it as a user of its own'));
+  }
+  return found;
+}
+
+/** Findings of a shared store; what its driver refuses is a fault. */
 async function guarded(check: string, ask: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await ask();
   } catch (error) {
-    const told = explained(error);
-    if (!(told instanceof IoFailure || told instanceof UsageError)) throw error;
+    const failure = explained(error);
+    if (!(failure instanceof IoFailure || failure instanceof UsageError)) throw error;
     const { code } = isCodedError(error) ? error : { code: '' };
-    return [fault(check, told.message, ADVICE[code])];
+    return [fault(check, failure.message, STORE_ADVICE[code])];
   }
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
+const STORE_ADVICE: Readonly<Record<string, string>> = {
   STORE_OLDER: 'falconry migrate',
   STORE_OUTDATED: 'name another database, or remove its schema "falconry"',
   STORE_NEWER: 'run the newer version',
 };
 
-async function askDatabase(values: Values, database: string): Promise<Finding[]> {
-  const store = await makeStore(values, 1);
-  try {
-    await store.open();
-    await store.tasks.ping();
-    const fits = ok('database', `${await showDatabase(database)} answers, and its schema fits`);
-    const count = (await store.apiKeys.listApiKeys()).length;
-    if (count > 0) return [fits, ok('apiKeys', `${count} in the database`)];
-    const none = 'none in the database';
-    if (values.firstKey !== undefined) {
-      return [fits, ok('apiKeys', `${none}: the next start stores the given one`)];
+async function checkSharedDatabase({ values }: Subject): Promise<Finding[]> {
+  const { database, firstKey } = values;
+  if (database === undefined) return [];
+  return guarded('database', async () => {
+    const store = await makeStore(values, 1);
+    try {
+      await store.open();
+      await store.tasks.ping();
+      const fits = ok('database', `${await showDatabase(database)} answers, and its schema fits`);
+      const count = (await store.apiKeys.listApiKeys()).length;
+      if (count > 0) return [fits, ok('apiKeys', `${count} in the database`)];
+      const none = 'none in the database';
+      const key =
+        firstKey === undefined
+          ? warning('apiKeys', none, 'falconry keys create --database URL')
+          : ok('apiKeys', `${none}: the next start stores the given one`);
+      return [fits, key];
+    } finally {
+      await store.close();
     }
-    return [fits, warning('apiKeys', none, 'falconry keys create --database URL')];
-  } finally {
-    await store.close();
-  }
+  });
 }
 
-async function askBlobs(values: Values, blobs: string, env: Io['env']): Promise<Finding[]> {
-  const store = await makeBlobs(values, env);
-  await store.ping();
-  const seconds = Math.round((store.clockSkewMs ?? 0) / 1000);
-  const clocks = seconds === 0 ? '' : `; its clock differs by ${seconds} s`;
-  return [ok('blobs', `${blobs} answers${clocks}`)];
+async function checkBlobs({ values, env }: Subject): Promise<Finding[]> {
+  const { blobs } = values;
+  if (blobs === undefined) return [];
+  return guarded('blobs', async () => {
+    const store = await makeBlobs(values, env);
+    await store.ping();
+    const seconds = Math.round((store.clockSkewMs ?? 0) / 1000);
+    const clocks = seconds === 0 ? '' : `; its clock differs by ${seconds} s`;
+    return [ok('blobs', `${blobs} answers${clocks}`)];
+  });
 }

@@ -1,5 +1,4 @@
 /** The options of the service that follow from the settings. */
-
 import {
   resolveOptions,
   type ServiceOptions,
@@ -68,34 +67,30 @@ const MAX_PER_ADDRESS = 256;
 /** The limits of the server, as far as they follow from those of the service. */
 export function serverLimits(values: Config<ServeSetting>['values'], settings: Settings) {
   const { maxConnections } = values;
-  const fair = settings.trustProxy ? maxConnections : MAX_PER_ADDRESS;
-  const maxConnectionsPerAddress = Math.min(fair, maxConnections);
-  const { maxBodyBytes, minBodyBytesPerSecond, bodyIdleTimeoutMs } = settings;
-  // The slowest sender who is not given up needs no longer for the largest body.
+  const { trustProxy, maxBodyBytes, minBodyBytesPerSecond, bodyIdleTimeoutMs } = settings;
+  const fair = trustProxy ? maxConnections : Math.min(MAX_PER_ADDRESS, maxConnections);
+  // The slowest sender that is not disconnected needs no longer for the largest body.
   const slowestMs = bodyIdleTimeoutMs + (1000 * maxBodyBytes) / minBodyBytesPerSecond;
   const requestTimeoutMs = Math.min(MAX_REQUEST_MS, Math.ceil(2 * slowestMs));
-  return { maxConnections, maxConnectionsPerAddress, requestTimeoutMs };
+  return { maxConnections, maxConnectionsPerAddress: fair, requestTimeoutMs };
 }
 
 /** The longest time limit of a request. */
 const MAX_REQUEST_MS = 86_400_000;
 
-function given<N extends ServeSetting>(
-  table: OptionTable,
-  config: Config<N>,
-): Record<string, unknown> {
+/** The options of a table that were set. */
+function given<N extends ServeSetting>(table: OptionTable, { origins, values }: Config<N>) {
   const options: Record<string, unknown> = {};
   for (const [option, row] of Object.entries(table)) {
-    if (row.setting === null) continue;
     const name = (row.setting ?? option) as N;
-    const { source = 'default' } = config.origins[name] ?? {};
-    if (source !== 'default') options[option] = config.values[name];
+    const isSet = row.setting !== null && (origins[name]?.source ?? 'default') !== 'default';
+    if (isSet) options[option] = values[name];
   }
   return options;
 }
 
 /**
- * Everything that the service will work with.
+ * The options with their defaults.
  *
  * @throws UsageError for settings that do not go together
  */
@@ -104,7 +99,7 @@ export function resolveService(options: ServiceOptions): Settings {
     return resolveOptions(options);
   } catch (error) {
     const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
-    // In the words of the command line: `"options.leaseMs"` is its `lease`.
+    // By the names of the settings: `"options.leaseMs"` is `lease`.
     const message = (error as Error).message.replaceAll(
       /"options\.(?:(?:limits|ui)\.)?(\w+)"/g,
       (_, option: string) => `"${table[option]?.setting ?? option}"`,

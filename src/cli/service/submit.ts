@@ -1,14 +1,14 @@
-/** `falconry submit`: takes a task file through a service to a verified result; can resume. */
+/** `falconry submit`: submits a task file and fetches the verified result; can resume. */
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../../client/index.ts';
 import { parseTaskFile } from '../../wire/taskFile.ts';
 import { beforeNotification, stateOfText } from '../../wire/taskStates.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, EXIT, OUT, ServiceFailure, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, flag, out, ServiceFailure, valued } from '../lib/command.ts';
 import { defineCommand } from '../lib/define.ts';
 import { isStdout, readInput, writeOutput } from '../lib/io.ts';
-import { FILE_LIMITS } from '../lib/taskFiles.ts';
+import { FILE_LIMITS } from '../lib/tasks.ts';
 import { plural } from '../lib/text.ts';
 import {
   progressOf,
@@ -19,7 +19,6 @@ import {
 } from './service.ts';
 import { freshState, StateKeeper, type SubmitState } from './submitState.ts';
 
-/** The `submit` command. */
 export const command: Command = defineCommand({
   name: 'submit',
   summary: 'submit a task file to a service and fetch the verified result',
@@ -31,22 +30,20 @@ export const command: Command = defineCommand({
       'submitted twice.',
   ],
   operands: { '<task file>': 'as for falconry aggregate; -: standard input' },
+  takes: [1, 1, 'one task file'],
   options: [
-    { ...OUT, about: 'where to write the result file [standard output]' },
-    { name: 'state', value: 'file', about: 'where to keep the state [<task file>.submit]' },
-    { name: 'restart', about: 'discard the state and submit again' },
-    {
-      name: 'wait',
-      negatable: 'on',
-      about:
-        'stop once the service has accepted the task; the same command without it waits for the ' +
+    out('where to write the result file'),
+    valued('state', 'file', 'where to keep the state [<task file>.submit]'),
+    flag('restart', 'discard the state and submit again'),
+    flag(
+      'wait',
+      'stop once the service has accepted the task; the same command without it waits for the ' +
         'result',
-    },
-    {
-      name: 'check',
+      { negatable: 'on' },
+    ),
+    flag('check', 'accept a result without verifying it, from another kind of server', {
       negatable: 'on',
-      about: 'accept a result without verifying it, from another kind of server',
-    },
+    }),
   ],
   settings: SERVICE_SETTINGS,
   examples: ['falconry submit task.json -o result.json', 'falconry submit task.json --no-wait'],
@@ -61,31 +58,25 @@ export const command: Command = defineCommand({
 
 async function execute(invocation: ServiceCall): Promise<number> {
   const { io, positionals, option, flag } = invocation;
-  const [path] = positionals;
-  if (path === undefined || positionals.length > 1) {
-    throw new UsageError('expected one task file');
-  }
+  const path = positionals[0]!;
   const statePath = option('state') ?? (path === '-' ? undefined : `${path}.submit`);
   const file = await readInput(path, io);
   const items = parseTaskFile(file, FILE_LIMITS);
   const keeper = new StateKeeper(statePath, io);
-  const hint =
+  const advice =
     statePath === undefined
       ? 'To make a submission from standard input resumable, give --state <file>.'
       : 'Nothing is lost: run the same command again to resume.';
-  return withService(
-    invocation,
-    async (service) => {
-      if (flag('restart')) await keeper.forget();
-      return submit({ invocation, service, keeper, file, items });
-    },
-    hint,
-  );
+  const work = async (service: Service) => {
+    if (flag('restart')) await keeper.forget();
+    return submit({ invocation, service, keeper, file, items });
+  };
+  return withService(invocation, work, advice);
 }
 
-/** So often a file that the service refused is sent again. */
+/** Attempts to send a file that the service refuses. */
 const UPLOAD_TRIES = 5;
-/** About so long the command waits for another one that sends the same file. */
+/** About how long the command waits for another one that sends the same file. */
 const LOOK_MS = 300;
 
 interface Work {
@@ -101,12 +92,12 @@ async function submit(work: Work): Promise<number> {
   const { client } = service;
   const { progress, report, note, flag, option } = invocation;
   const opened = await keeper.open({ service: service.name, file });
-  if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${sayStep(opened.state)}\n`);
+  if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${describeStep(opened.state)}\n`);
   const state = await accepted(work, opened.state);
   const id = state.process_id!;
   const facts = { process_id: id, count: items.length, resumed: opened.resumed };
   if (!flag('wait')) {
-    report({ ok: true, ...facts }, `task ${id} accepted: ${items.length} signatures\n`);
+    report({ ok: true, ...facts }, `task ${id} accepted: ${plural(items.length, 'signature')}\n`);
     return EXIT.ok;
   }
   try {
@@ -119,12 +110,12 @@ async function submit(work: Work): Promise<number> {
   progress.update({ phase: 'checking', done: 0 });
   const check = flag('check');
   const result = await client.result(id, check ? { statements: items } : {});
-  const out = option('out');
-  await writeOutput(out, result.text, invocation.io);
+  const to = option('out');
+  await writeOutput(to, result.text, invocation.io);
   await keeper.forget();
   const { format = null, sizes = null } = result.file ?? {};
   report(
-    { ok: true, ...facts, checked: result.checked, format, sizes, out: out ?? '-' },
+    { ok: true, ...facts, checked: result.checked, format, sizes, out: to ?? '-' },
     `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ` +
       `${result.aggregate?.length ?? result.text.length} bytes, ` +
       `${check ? 'verified' : 'not verified'}\n`,
@@ -132,54 +123,51 @@ async function submit(work: Work): Promise<number> {
   return EXIT.ok;
 }
 
-const sayStep = ({ step, process_id }: SubmitState) =>
-  process_id === null ? 'no task yet' : `task ${process_id}, ${SAYINGS[step]}`;
+const describeStep = ({ step, process_id }: SubmitState) =>
+  process_id === null ? STEP_TEXTS.create : `task ${process_id}, ${STEP_TEXTS[step]}`;
 
-const SAYINGS = {
+const STEP_TEXTS = {
   create: 'no task yet',
   upload: 'file not yet sent',
   notify: 'file sent',
   wait: 'accepted',
 } as const;
 
-/** Takes the steps that are left until the service has accepted the task. */
+type StepTaker = (work: Work, state: SubmitState) => Promise<SubmitState>;
+
+/** The steps before the service has accepted the task; each returns the state after it. */
+const STEPS: Readonly<Record<Exclude<SubmitState['step'], 'wait'>, StepTaker>> = {
+  async create({ service }, state) {
+    const idempotencyKey = state.idempotency_key;
+    const { process_id, url: upload_url } = await service.client.createTask({ idempotencyKey });
+    return { ...state, step: 'upload', process_id, upload_url };
+  },
+  upload,
+  async notify(work, state) {
+    // A task that expired before its notification was never submitted.
+    return isLost(await notify(work, state)) ? fresh(work) : { ...state, step: 'wait' };
+  },
+};
+
+/** Takes the remaining steps until the service has accepted the task. */
 async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
-  const { service, keeper, file, invocation } = work;
-  const { client } = service;
   let state = from;
-  for (;;) {
-    switch (state.step) {
-      case 'create': {
-        const ticket = await client.createTask({ idempotencyKey: state.idempotency_key });
-        const { process_id, url: upload_url } = ticket;
-        state = await keeper.save({ ...state, step: 'upload', process_id, upload_url });
-        break;
-      }
-      case 'upload':
-        state = await keeper.save(await upload(work, state));
-        break;
-      case 'notify': {
-        const record = await notify(work, state);
-        // One that expired before its notification was never submitted.
-        state = await keeper.save(
-          isLost(record) ? freshState({ service: service.name, file }) : { ...state, step: 'wait' },
-        );
-        break;
-      }
-      case 'wait':
-        invocation.progress.update({ phase: 'waiting', done: 0 });
-        return state;
-    }
+  while (state.step !== 'wait') {
+    state = await work.keeper.save(await STEPS[state.step](work, state));
   }
+  work.invocation.progress.update({ phase: 'waiting', done: 0 });
+  return state;
 }
 
+const fresh = ({ service, file }: Work) => freshState({ service: service.name, file });
+
 /**
- * Sends the file. When its url has ended it asks for another, and at last for another task. The
- * same command may be running twice: the service takes one file at a time, and the later one takes
- * the place of the earlier. So after a 409 it looks again before it sends again.
+ * Sends the file. If its url has expired, gets another one or, failing that, another task. The same
+ * command may be running twice: the service accepts one file at a time, and a later one replaces
+ * the earlier. So after a 409, looks at the task before sending again.
  */
 async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
-  const { service, file } = work;
+  const { service } = work;
   const id = from.process_id!;
   let state = from;
   for (let tries = 0; ; tries++) {
@@ -201,7 +189,7 @@ async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
       const renewed = record === null ? null : await renew(service, id);
       if (renewed !== null) state = { ...state, upload_url: renewed };
       else if (isSubmitted(await recordOf(service, id))) return { ...state, step: 'wait' };
-      else return freshState({ service: service.name, file });
+      else return fresh(work);
     }
   }
 }
@@ -229,7 +217,7 @@ async function recordOf({ client }: Service, id: string): Promise<TaskRecord | n
   }
 }
 
-/** A new url for the task, or null where the server has none to give. */
+/** A new url for the task, or null if the server refuses one. */
 async function renew({ client }: Service, id: string): Promise<string | null> {
   try {
     return (await client.renewUpload(id)).url;
@@ -255,10 +243,10 @@ async function notify({ service }: Work, { process_id }: SubmitState): Promise<T
 const isRefusal = (error: unknown): error is ClientError =>
   isClientError(error) && error.kind === 'problem' && (error.status ?? 500) < 500;
 
-/** Somebody removed the task: it is not submitted again unless the user asks for it. */
+/** A removed task is not submitted again unless the user asks for it. */
 function explainGone(error: unknown, id: string, keeper: StateKeeper): unknown {
   if (!isRefusal(error) || error.status !== 404) return error;
   const where = keeper.path === undefined ? '' : ` (${keeper.path})`;
   const message = `task ${id}${where} no longer exists: give --restart to submit again`;
-  return new ServiceFailure('NOT_FOUND', message, { facts: { status: 404 }, cause: error });
+  return new ServiceFailure('NOT_FOUND', message, { status: 404 }, error);
 }

@@ -2,10 +2,10 @@
  * The state of a submission, in a small file beside the task file, so that a killed command can
  * resume. The file is written before the step that it names: it may lag behind, but is never ahead.
  *
- *   create   a key was chosen; the task may exist (asked again under the key, it is the same one)
- *   upload   the task exists; its file may be there (it is sent again, which replaces it)
- *   notify   the file is there; the service may know
- *   wait     the service knows; what is left is to wait and to fetch
+ *   create   a key was chosen; the task may exist (the same key gets the same task)
+ *   upload   the task exists; its file may be there (sending it again replaces it)
+ *   notify   the file is there; the service may have been notified
+ *   wait     the service has been notified; the result can be awaited and fetched
  *
  * It holds the upload url, which lets anyone upload, so only its owner can read it.
  */
@@ -17,8 +17,8 @@ import { asIoFailure, writeOutput } from '../lib/io.ts';
 
 const VERSION = 1;
 const STEPS = ['create', 'upload', 'notify', 'wait'] as const;
-/** What is to be done next. */
-export type Step = (typeof STEPS)[number];
+/** The next step. */
+type Step = (typeof STEPS)[number];
 
 /** The file's content. */
 export interface SubmitState {
@@ -34,7 +34,7 @@ export interface SubmitState {
 }
 
 /** What a state must match to be resumed. */
-export interface Submission {
+interface Submission {
   readonly service: string;
   readonly file: Uint8Array;
 }
@@ -57,22 +57,18 @@ export class StateKeeper {
    */
   async open(submission: Submission): Promise<{ state: SubmitState; resumed: boolean }> {
     const found = await this.#read();
-    if (found !== null) {
-      this.#requireSame(found, submission);
-      return { state: found, resumed: true };
+    const state = found ?? freshState(submission);
+    if (found === null && this.path !== undefined) {
+      try {
+        await writeOutput(this.path, format(state), this.#io, 'create');
+      } catch (error) {
+        // If another process has created it a moment ago, its task is ours too.
+        if ((await this.#read()) === null) throw error;
+        return this.open(submission);
+      }
     }
-    const state = freshState(submission);
-    if (this.path === undefined) return { state, resumed: false };
-    try {
-      await writeOutput(this.path, format(state), this.#io, 'create');
-      return { state, resumed: false };
-    } catch (error) {
-      // Another process created it a moment ago: its task is ours too.
-      const other = await this.#read();
-      if (other === null) throw error;
-      this.#requireSame(other, submission);
-      return { state: other, resumed: true };
-    }
+    if (found !== null) this.#requireSame(found, submission);
+    return { state, resumed: found !== null };
   }
 
   async save(state: SubmitState): Promise<SubmitState> {
@@ -104,16 +100,10 @@ export class StateKeeper {
   }
 
   #requireSame(state: SubmitState, { service, file }: Submission): void {
-    const what =
-      state.service !== service
-        ? `another service (${state.service})`
-        : state.task_file !== hashOf(file)
-          ? 'a different task file'
-          : null;
-    if (what === null) return;
-    throw new UsageError(
-      `${this.path} belongs to a submission of ${what}: give --restart to start over`,
-    );
+    const refuse = (what: string) =>
+      new UsageError(`${this.path} belongs to a submission ${what}: give --restart to start over`);
+    if (state.service !== service) throw refuse(`to another service (${state.service})`);
+    if (state.task_file !== hashOf(file)) throw refuse('of a different task file');
   }
 }
 

@@ -2,12 +2,11 @@
 import type { TaskListItem, TaskRecord } from '../../client/index.ts';
 import { parseStatementFile } from '../../wire/taskFile.ts';
 import { TASK_STATES } from '../../wire/taskStates.ts';
-import { type Command, EXIT, OUT, UsageError } from '../lib/command.ts';
+import { type Command, EXIT, flag, out, type Takes, valued } from '../lib/command.ts';
 import { defineCommand } from '../lib/define.ts';
 import { isStdout, readInput, writeOutput } from '../lib/io.ts';
-import { FILE_LIMITS } from '../lib/taskFiles.ts';
-import { LIMIT_OPTION, printTasks, readLimit } from '../lib/taskList.ts';
-import { printable } from '../lib/text.ts';
+import { checkTaskIds, FILE_LIMITS, LIMIT, printTasks, readLimit, tableRow } from '../lib/tasks.ts';
+import { columns, printable } from '../lib/text.ts';
 import {
   progressOf,
   SERVICE_SETTINGS,
@@ -15,6 +14,8 @@ import {
   type ServiceCall,
   withService,
 } from './service.ts';
+
+const ANY_IDS: Takes = [1, Number.POSITIVE_INFINITY, 'the id of a task'];
 
 const VERBS = {
   list: 'one line per task: id, status, signatures, times (the default)',
@@ -26,7 +27,6 @@ const VERBS = {
 } as const;
 type Verb = keyof typeof VERBS;
 
-/** The `tasks` command. */
 export const command: Command = defineCommand({
   name: 'tasks',
   summary: 'list, watch, fetch, cancel and delete tasks at a service',
@@ -37,23 +37,24 @@ export const command: Command = defineCommand({
   ],
   verbs: VERBS,
   defaultVerb: 'list',
+  takes: {
+    show: ANY_IDS,
+    wait: ANY_IDS,
+    result: [1, 1, 'the id of only one task'],
+    cancel: ANY_IDS,
+    delete: ANY_IDS,
+  },
   options: [
-    {
-      name: 'status',
-      value: TASK_STATES,
+    valued('status', TASK_STATES, 'only tasks with this status', {
       isUnchecked: true,
       verbs: ['list'],
-      about: 'only tasks with this status',
-    },
-    { ...LIMIT_OPTION, verbs: ['list'] },
-    { name: 'newest', verbs: ['list'], about: 'newest first' },
-    { ...OUT, verbs: ['result'], about: 'where to write it [standard output]' },
-    {
-      name: 'statements',
-      value: 'file',
+    }),
+    { ...LIMIT, verbs: ['list'] },
+    flag('newest', 'newest first', { verbs: ['list'] }),
+    out('where to write it', { verbs: ['result'] }),
+    valued('statements', 'file', 'verify it for this list of digests and keys before writing it', {
       verbs: ['result'],
-      about: 'verify it for this list of digests and keys before writing it',
-    },
+    }),
   ],
   settings: SERVICE_SETTINGS,
   examples: [
@@ -70,58 +71,44 @@ export const command: Command = defineCommand({
 });
 
 async function execute(invocation: ServiceCall): Promise<number> {
-  const ids = invocation.positionals;
-  const verb = invocation.verb as Verb;
-  checkArguments(verb, ids);
-  return withService(invocation, (service) => {
-    switch (verb) {
-      case 'list':
-        return list(service, invocation);
-      case 'show':
-        return each(ids, invocation, (id) => service.client.task(id));
-      case 'wait':
-        return wait(service, ids, invocation);
-      case 'result':
-        return result(service, ids[0]!, invocation);
-      case 'cancel':
-        return each(ids, invocation, (id) => service.client.cancel(id));
-      case 'delete':
-        return remove(service, ids, invocation);
-    }
+  checkTaskIds(invocation.positionals);
+  return withService(invocation, async (service) => {
+    await RUN[invocation.verb as Verb](service, invocation);
+    return EXIT.ok;
   });
 }
 
-function checkArguments(verb: Verb, ids: readonly string[]): void {
-  if (verb === 'list') {
-    if (ids.length > 0) throw new UsageError(`unexpected argument ${ids[0]}`);
-    return;
-  }
-  if (ids.length === 0) throw new UsageError('expected the id of a task');
-  if (verb === 'result' && ids.length > 1) throw new UsageError('expected the id of only one task');
-  const wrong = ids.find((id) => !/^\d{1,30}$/.test(id));
-  if (wrong !== undefined) throw new UsageError(`"${wrong}" is not the id of a task`);
-}
+type Run = (service: Service, call: ServiceCall) => Promise<void>;
+
+const RUN: Readonly<Record<Verb, Run>> = {
+  list,
+  wait,
+  result,
+  show: ({ client }, call) => each(call, (id) => client.task(id)),
+  cancel: ({ client }, call) => each(call, (id) => client.cancel(id)),
+  async delete({ client }, { positionals, print, note }) {
+    for (const id of positionals) {
+      await client.remove(id);
+      print({ process_id: id, removed: true });
+      note(`${id} removed\n`);
+    }
+  },
+};
 
 const PAGE = 1000;
 
-async function list({ client }: Service, invocation: ServiceCall): Promise<number> {
-  const { option, flag } = invocation;
-  const most = readLimit(invocation);
+async function list({ client }: Service, call: ServiceCall): Promise<void> {
+  const most = readLimit(call);
   const query = {
-    status: option('status'),
+    status: call.option('status'),
     limit: Math.min(PAGE, most + 1),
-    ...(flag('newest') && { order: 'desc' as const }),
+    ...(call.flag('newest') && { order: 'desc' as const }),
   };
   const facts = (item: TaskListItem) => item;
-  await printTasks(client.tasks(query), most, { head: HEAD, line, facts }, invocation);
-  return EXIT.ok;
+  await printTasks(client.tasks(query), most, { head: HEAD, line, facts }, call);
 }
 
-const row = (id: string, status: string, count: string, created: string, finished: string) =>
-  [id.padEnd(18), status.padEnd(12), count.padStart(10), created.padEnd(20), finished]
-    .map(printable)
-    .join('  ')
-    .trimEnd();
+const row = tableRow(18, 12, -10, 20, 0);
 const HEAD = row('ID', 'STATUS', 'SIGNATURES', 'CREATED', 'FINISHED');
 
 function line({ id, status, meta }: TaskListItem): string {
@@ -131,71 +118,48 @@ function line({ id, status, meta }: TaskListItem): string {
 
 /** Requests the records one by one and prints them. */
 async function each(
-  ids: readonly string[],
-  { io, json }: ServiceCall,
+  { positionals, print }: ServiceCall,
   ask: (id: string) => Promise<TaskRecord | null>,
-): Promise<number> {
-  for (const id of ids) {
+): Promise<void> {
+  for (const id of positionals) {
     const record = await ask(id);
-    if (json) io.stdout.write(`${JSON.stringify(record ?? { process_id: id, removed: true })}\n`);
-    else io.stdout.write(record === null ? `${id} had ended and was removed\n` : describe(record));
+    if (record === null) {
+      print({ process_id: id, removed: true }, `${id} had ended and was removed\n`);
+    } else print(record, describe(record));
   }
-  return EXIT.ok;
 }
 
 function describe(record: TaskRecord): string {
   const { progress, error, ...rest } = record;
-  const lines = Object.entries(rest).map(([name, value]) => [name, String(value)]);
-  if (progress) lines.push(['progress', `${progress.phase} ${progress.done} of ${progress.total}`]);
-  if (error) lines.push(['error', error.detail ?? error.title ?? error.code ?? '']);
-  for (const { index, reason } of error?.invalid ?? [])
-    lines.push(['', `item ${index}: ${reason}`]);
-  const width = Math.max(...lines.map(([name]) => name!.length));
-  const shown = lines.map(([name, value]) => printable(`${name!.padEnd(width)}  ${value}`));
-  return `${shown.join('\n')}\n\n`;
+  const rows = Object.entries(rest).map(([name, value]): [string, string] => [name, String(value)]);
+  if (progress) rows.push(['progress', `${progress.phase} ${progress.done} of ${progress.total}`]);
+  if (error) rows.push(['error', error.detail ?? error.title ?? error.code ?? '']);
+  for (const { index, reason } of error?.invalid ?? []) rows.push(['', `item ${index}: ${reason}`]);
+  return `${columns(rows).join('\n')}\n\n`;
 }
 
-async function wait(
-  { client }: Service,
-  ids: readonly string[],
-  call: ServiceCall,
-): Promise<number> {
-  const { progress, note, json, io } = call;
-  for (const id of ids) {
+async function wait({ client }: Service, call: ServiceCall): Promise<void> {
+  const { positionals, progress, print, note } = call;
+  for (const id of positionals) {
     const record = await client.waitFor(id, {
       onProgress: (now) => progress.update(progressOf(now)),
     });
     progress.end();
-    if (json) io.stdout.write(`${JSON.stringify(record)}\n`);
-    else note(`${id} ${printable(record.status)}\n`);
+    print(record);
+    note(`${id} ${printable(record.status)}\n`);
   }
-  return EXIT.ok;
 }
 
-async function result({ client }: Service, id: string, call: ServiceCall): Promise<number> {
-  const { option, io, json, note } = call;
+async function result({ client }: Service, call: ServiceCall): Promise<void> {
+  const { positionals, option, io, print, note } = call;
+  const id = positionals[0]!;
   const path = option('statements');
   const statements =
     path === undefined ? undefined : parseStatementFile(await readInput(path, io), FILE_LIMITS);
   const { text, file, checked } = await client.result(id, statements ? { statements } : {});
-  const out = option('out');
-  await writeOutput(out, text, io);
-  if (isStdout(out)) return EXIT.ok;
-  const facts = { ok: true, process_id: id, checked, format: file?.format ?? null, out };
-  if (json) io.stdout.write(`${JSON.stringify(facts)}\n`);
-  else note(`${out}: ${text.length} bytes, ${checked ? 'verified' : 'not verified'}\n`);
-  return EXIT.ok;
-}
-
-async function remove(
-  { client }: Service,
-  ids: readonly string[],
-  call: ServiceCall,
-): Promise<number> {
-  for (const id of ids) {
-    await client.remove(id);
-    if (call.json) call.io.stdout.write(`${JSON.stringify({ process_id: id, removed: true })}\n`);
-    else call.note(`${id} removed\n`);
-  }
-  return EXIT.ok;
+  const to = option('out');
+  await writeOutput(to, text, io);
+  if (isStdout(to)) return;
+  print({ ok: true, process_id: id, checked, format: file?.format ?? null, out: to });
+  note(`${to}: ${text.length} bytes, ${checked ? 'verified' : 'not verified'}\n`);
 }

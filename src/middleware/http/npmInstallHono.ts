@@ -5,7 +5,7 @@
  * host then names the package and this file, hence its name: "Cannot find package 'hono' imported
  * from …/npmInstallHono.js". A check of our own could only come first with a top-level `await`,
  * which rules out `require` and bundles in CommonJS. `falconry serve` and `worker` print a sentence
- * (src/cli/operate/drivers.ts).
+ * (src/cli/operate/stores.ts).
  */
 export { Hono } from 'hono';
 export { cors } from 'hono/cors';

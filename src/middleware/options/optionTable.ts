@@ -77,7 +77,10 @@ export const SERVICE_OPTIONS = {
       placeholder: 'file',
       fallbackText: 'created in --data',
     }),
-    signingSet: choice('parameter set of the signing endpoint', SETS, { fallback: 'falcon512' }),
+    signingSet: choice('parameter set of the signing endpoint', SETS, {
+      setting: null,
+      fallback: 'falcon512',
+    }),
     signingSalt: choice('salts of the signing endpoint', SALTS, { fallback: 'random' }),
     workers: flag('work on tasks in this process', { fallback: true }),
     threads: integer('worker threads', {
@@ -120,7 +123,7 @@ export const SERVICE_OPTIONS = {
       fallback: DEFAULT_TASK_FILE_LIMITS.maxFileBytes,
     }),
     maxBufferedBytes: bytes('memory for request bodies, in total', {
-      setting: 'maxBuffered',
+      setting: null,
       min: 2048,
       max: 64 * 1024 * MIB,
       fallback: 128 * MIB,
@@ -165,7 +168,12 @@ export const CLIENT_LIMITS = inGroup('Limits', {
     max: 1e9,
     fallback: 500,
   }),
-  burst: integer('requests of a client in a burst', { min: 1, max: 1e9, fallback: 1000 }),
+  burst: integer('requests of a client in a burst', {
+    setting: null,
+    min: 1,
+    max: 1e9,
+    fallback: 1000,
+  }),
   openTasks: integer('unfinished tasks of a client', { fallback: 10_000 }),
   storedBytes: bytes('task files and results of a client', { fallback: 4096 * MIB }),
   parallelUploads: integer('uploads of a client at a time', { min: 1, max: 1e6, fallback: 8 }),

@@ -16,9 +16,9 @@ import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
 
 /** Limits of each client: more than a fair client needs, less than would harm the others. */
 export interface PerClientLimits {
-  /** Requests per second in the long run; default 500. */
+  /** Sustained requests per second; default 500. */
   readonly requestsPerSecond?: number;
-  /** Requests at once, after a rest; default 1000. */
+  /** Requests in a burst; default: twice `requestsPerSecond`. */
   readonly burst?: number;
   /** Unfinished tasks; default 10,000. */
   readonly openTasks?: number;
@@ -110,8 +110,9 @@ export interface ServiceOptions {
   /** Largest task file or batch request in bytes; default 32 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Most bytes of request bodies in memory at once, of all clients; default 128 MiB. A client may
-   * hold as much as is left free, thus at most half: so at least twice `maxBodyBytes`.
+   * Most bytes of request bodies in memory at once, of all clients; default 128 MiB, or twice
+   * `maxBodyBytes` if that is more. A client may hold as much as is left free, thus at most half:
+   * so at least twice `maxBodyBytes`.
    */
   readonly maxBufferedBytes?: number;
   /** Longest pause of a sender in the middle of a body; default 30 s. */
@@ -235,6 +236,9 @@ const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: no
 export function resolveOptions(options: ServiceOptions = {}): Settings {
   const values = readOptions('options', SERVICE_OPTIONS, options, CODE);
   const limits = readOptions('options.limits', CLIENT_LIMITS, options.limits ?? {});
+  const burst = options.limits?.burst ?? 2 * limits.requestsPerSecond;
+  const twoBodies = 2 * values.maxBodyBytes;
+  const maxBufferedBytes = options.maxBufferedBytes ?? Math.max(values.maxBufferedBytes, twoBodies);
   const logger = guardedLogger(port(options, 'logger') ?? SILENT);
   const onEvent = hook(options, 'onEvent') ?? nothing;
   const onPortCall = hook(options, 'onPortCall');
@@ -242,7 +246,8 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     logger.error(`${name} failed`, { error: String(error) });
   const settings: Settings = {
     ...values,
-    limits,
+    limits: { ...limits, burst },
+    maxBufferedBytes,
     store: serviceStore(options),
     blobs: port(options, 'blobs'),
     signer: port(options, 'signer'),
@@ -254,7 +259,7 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
     tracing: tracingApi(options.tracing),
     logger,
   };
-  if (settings.maxBufferedBytes < 2 * settings.maxBodyBytes) {
+  if (maxBufferedBytes < twoBodies) {
     throw new RangeError(
       '"options.maxBufferedBytes" must be at least twice "options.maxBodyBytes"',
     );

@@ -1,0 +1,117 @@
+/** The life cycle that `falconry serve` and `falconry worker` share. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FalconService, Logger, ServiceOptions } from '../../middleware/index.ts';
+import type { Settings } from '../../middleware/options/options.ts';
+import { EXIT, IoFailure } from '../lib/command.ts';
+import type { Config } from '../lib/config.ts';
+import type { Invocation } from '../lib/define.ts';
+import type { HttpServer, openHttpServer } from './httpServer.ts';
+import { createLogger, openObservability } from './observability.ts';
+import { resolveService, type WorkerSetting } from './serveConfig.ts';
+import { loadFramework, openShared, type SharedStores } from './stores.ts';
+
+type Open = typeof openHttpServer;
+
+/** A service and its surroundings, before it starts. */
+export interface Prepared {
+  readonly service: FalconService;
+  readonly settings: Settings;
+  readonly shared: SharedStores;
+  readonly logger: Logger;
+  /** @throws IoFailure if the port cannot be opened */
+  readonly open: Open;
+}
+
+/** What differs between the two commands. */
+export interface Role {
+  /** Most connections to the database; absent: as many as the store takes. */
+  readonly connections?: number;
+  /** At shutdown, the time between refusing to be ready and closing the port. */
+  readonly drainDelayMs: number;
+  /** Starts the service. @returns its HTTP server, if it has one */
+  start(prepared: Prepared): Promise<HttpServer | null>;
+  /** @returns the report of a service that has started */
+  announce(
+    prepared: Prepared,
+    ports: { readonly port: number; readonly metrics_port: number | null },
+  ): Promise<[facts: Readonly<Record<string, unknown>>, text: string]>;
+}
+
+/**
+ * Runs a service until a signal ends it.
+ *
+ * @throws UsageError, IoFailure if it cannot start; everything that was opened is closed again
+ */
+export async function runService<N extends WorkerSetting>(
+  { io, json, report }: Invocation<N>,
+  { values, warnings }: Pick<Config<WorkerSetting>, 'values' | 'warnings'>,
+  options: ServiceOptions,
+  role: Role,
+): Promise<number> {
+  // Mistakes in the settings come before anything is opened.
+  resolveService(options);
+  const logger = createLogger(io, values.logLevel, values.log);
+  for (const warning of warnings) logger.warn(warning);
+  const shared = await openShared(values, io.env, role.connections);
+  const closing: (() => Promise<unknown>)[] = [() => shared.close()];
+  try {
+    const all = { ...options, ...shared.options };
+    const settings = resolveService(all);
+    const { threads } = settings;
+    const isHere = all.store === undefined || all.blobs === undefined;
+    const dataDirectory = isHere ? settings.dataDirectory : null;
+    const { falconService, openHttpServer } = await loadFramework();
+    const open: Open = (how) =>
+      openHttpServer(how).catch((error) => {
+        throw cannotListen(how.host, how.port, error);
+      });
+    const observed = await openObservability({ ...values, dataDirectory, threads, logger });
+    closing.push(() => observed.close());
+    const service = falconService({ ...all, ...observed.options, logger });
+    await observed.open(service, open);
+    let server: HttpServer | null = null;
+    let graceMs = 0;
+    closing.push(() => Promise.all([server?.close(graceMs), service.stop({ graceMs })]));
+    const prepared = { service, settings, shared, logger, open };
+    server = await role.start(prepared);
+    const stopped = stopSignal();
+    const ports = { port: server?.port ?? 0, metrics_port: observed.port };
+    report(...(await role.announce(prepared, ports)));
+    const signal = await stopped;
+    if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);
+    service.drain();
+    await sleep(role.drainDelayMs);
+    graceMs = values.grace;
+  } finally {
+    for (const close of closing.reverse()) await close();
+  }
+  if (!json) report({}, 'Stopped.\n');
+  return EXIT.ok;
+}
+
+const LISTEN_FAULTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process is listening there',
+  EACCES: 'permission denied',
+  EADDRNOTAVAIL: 'this machine has no such address',
+  ENOTFOUND: 'unknown host name',
+};
+
+/** Returns the error of `listen` as a failure, in words. */
+export function cannotListen(host: string, port: number, error: unknown): IoFailure {
+  const code = String((error as NodeJS.ErrnoException).code);
+  const words = LISTEN_FAULTS[code];
+  const reason = words === undefined ? (error as Error).message : `${words} (${code})`;
+  return new IoFailure(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
+}
+
+/** The first signal shuts down; the second, by the system's default, ends the process. */
+export function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((done) => {
+    const signals = ['SIGTERM', 'SIGINT'] as const;
+    const onSignal = (signal: NodeJS.Signals) => {
+      for (const name of signals) process.off(name, onSignal);
+      done(signal);
+    };
+    for (const name of signals) process.on(name, onSignal);
+  });
+}

@@ -1,0 +1,233 @@
+/**
+ * The stores of a service: the embedded one in a directory, or those that all hosts share, with
+ * tasks and API keys in PostgreSQL and files in a bucket. The packages that only some users install
+ * are loaded when a setting asks for them.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServiceOptions } from '../../middleware/index.ts';
+import { STORE_FILE } from '../../middleware/options/options.ts';
+import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
+import { sqliteTableStore } from '../../middleware/stores/sqlite/sqliteTable.ts';
+import { isCodedError } from '../../shared/errors.ts';
+import { integer } from '../../shared/optionRows.ts';
+import { type Io, IoFailure, UsageError } from '../lib/command.ts';
+import type { Config } from '../lib/config.ts';
+import type { Invocation } from '../lib/define.ts';
+import type { SettingName, SHARED } from '../lib/settings.ts';
+
+/** The settings of commands on the store of a service. */
+export const STORE_SETTINGS = ['data', 'allowShared', 'database'] as const;
+export type StoreSetting = (typeof STORE_SETTINGS)[number];
+
+/** The number of a client. */
+export const CLIENT = integer('client');
+
+/**
+ * Opens the database, or else the store in the data directory, and closes it afterwards. The
+ * service may be running.
+ *
+ * @param mayBeNew whether to create the one in the directory if there is none
+ * @throws IoFailure if there is none, or if the database cannot be used
+ */
+export async function withStore<T>(
+  { config }: Pick<Invocation<StoreSetting>, 'config'>,
+  { mayBeNew }: { readonly mayBeNew: boolean },
+  use: (store: CompleteStore) => Promise<T>,
+): Promise<T> {
+  const { values } = await config();
+  const { database, data, allowShared } = values;
+  const path = join(data, STORE_FILE);
+  if (database === undefined && !mayBeNew && !existsSync(path)) {
+    throw new IoFailure(`there is no store at ${path}`);
+  }
+  const store =
+    database === undefined ? sqliteTableStore({ path, allowShared }) : await makeStore(values);
+  try {
+    await store.open().catch((error) => {
+      throw database === undefined ? error : explained(error);
+    });
+    return await use(store);
+  } finally {
+    await store.close();
+  }
+}
+
+type Values<Name extends SettingName> = Config<Name>['values'];
+type DatabaseValues = Values<'database'> & Partial<Values<'databaseDirect'>>;
+type BlobValues = Values<'blobs' | 's3Endpoint' | 's3Region'> & Partial<Values<'transfers'>>;
+
+export interface SharedStores {
+  /** Null without `--database`. */
+  readonly store: CompleteStore | null;
+  /** The stores that the settings name. */
+  readonly options: Pick<ServiceOptions, 'store' | 'blobs'>;
+  /** Their addresses, without passwords; null without such a store. */
+  readonly shown: { readonly database: string | null; readonly blobs: string | null };
+  /** To be called after the service has stopped. */
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the stores that the settings name; with none, the service has its own. Both are asked
+ * before anything else starts, so that a wrong address is reported at once.
+ *
+ * @param connections most connections to the database
+ * @throws UsageError, IoFailure
+ */
+export async function openShared(
+  values: Values<(typeof SHARED)[number]> & BlobValues,
+  env: Io['env'],
+  connections?: number,
+): Promise<SharedStores> {
+  const { database } = values;
+  // First the bucket, which finds mistakes in the settings without a connection.
+  const blobs = values.blobs === undefined ? null : await makeBlobs(values, env);
+  const store = database === undefined ? null : await makeStore(values, connections);
+  try {
+    await store?.open().catch((error) => {
+      throw explained(error);
+    });
+    if (blobs !== null) await reach(blobs, values.blobs!);
+  } catch (error) {
+    await store?.close();
+    throw error;
+  }
+  return {
+    store,
+    options: { ...(store && { store }), ...(blobs && { blobs }) },
+    shown: {
+      database: database === undefined ? null : await showDatabase(database),
+      blobs: values.blobs ?? null,
+    },
+    close: async () => store?.close(),
+  };
+}
+
+/** The store in the database, not opened yet. @throws UsageError, IoFailure */
+export async function makeStore(
+  { database, databaseDirect }: DatabaseValues,
+  connections = 10,
+): Promise<CompleteStore> {
+  const { postgresStore } = await loadPostgres();
+  const direct = databaseDirect === undefined ? {} : { directUrl: databaseDirect };
+  return asUsage({ url: 'database', directUrl: 'databaseDirect' }, () =>
+    postgresStore({ url: database!, ...direct, connections }),
+  );
+}
+
+/** Host, port and name of a database. */
+export async function showDatabase(url: string): Promise<string> {
+  const { readAddress } = await import('../../middleware/stores/postgres/address.ts');
+  return readAddress('database', url).shown;
+}
+
+const CREDENTIALS =
+  'a bucket needs AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY in the environment, or the files ' +
+  'that AWS_ACCESS_KEY_ID_FILE and AWS_SECRET_ACCESS_KEY_FILE name';
+
+/** The store in the bucket, not opened yet. @throws UsageError, IoFailure */
+export async function makeBlobs(values: BlobValues, env: Io['env']) {
+  const { s3Blobs, environmentCredentials } = await loadS3();
+  const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*)$/.exec(values.blobs!) ?? [];
+  const { s3Endpoint: endpoint, s3Region: region, transfers } = values;
+  const credentials = credentialsOf(() => environmentCredentials(env));
+  const names = { bucket: 'blobs', prefix: 'blobs', region: 's3Region', endpoint: 's3Endpoint' };
+  return asUsage(names, () =>
+    s3Blobs({
+      bucket,
+      credentials,
+      ...(prefix !== '' && { prefix }),
+      ...(endpoint !== undefined && { endpoint }),
+      ...(region !== undefined && { region }),
+      ...(transfers !== undefined && { uploads: transfers, results: transfers }),
+    }),
+  );
+}
+
+/** The driver's messages name its options, which mean nothing here. */
+function credentialsOf<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof TypeError ? new UsageError(CREDENTIALS) : error;
+  }
+}
+
+/** Mistakes in options of a driver, by the names of the settings. */
+function asUsage<T>(names: Readonly<Record<string, string>>, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
+    const named = error.message.replace(
+      /"(?:options\.)?(\w+)"/g,
+      (_, name: string) => `"${names[name] ?? name}"`,
+    );
+    throw new UsageError(named);
+  }
+}
+
+const REACH_TRIES = 5;
+
+async function reach(blobs: { ping(): Promise<void> }, address: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await blobs.ping();
+    } catch (error) {
+      const mayPass = isCodedError(error) && error.retriable;
+      if (tries === REACH_TRIES || !mayPass) throw explained(error, address);
+      await sleep(500);
+    }
+  }
+}
+
+/** Adds what the server said, which tells an operator more than the error of the port. */
+export function explained(error: unknown, where?: string): unknown {
+  const { cause } = error as Error;
+  if (!isCodedError(error)) return error;
+  const why = cause instanceof Error ? ` (${cause.message})` : '';
+  return new IoFailure(`${where === undefined ? '' : `${where}: `}${error.message}${why}`);
+}
+
+/** @throws IoFailure if `pg` is not installed */
+export const loadPostgres = () =>
+  load('pg', 'a database', () => import('../../middleware/stores/postgres/index.ts'));
+
+/** @throws IoFailure if `aws4fetch` is not installed, which the store itself loads when it signs */
+export const loadS3 = () =>
+  load('aws4fetch', 'a bucket', async () => {
+    await import('aws4fetch');
+    return import('../../middleware/blobs/s3/index.ts');
+  });
+
+async function load<Module>(name: string, what: string, module: () => Promise<Module>) {
+  try {
+    return await module();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw error;
+    throw new IoFailure(`${what} needs the package ${name}: npm install ${name}`, { cause: error });
+  }
+}
+
+type Framework = Pick<typeof import('../../middleware/index.ts'), 'falconService'> &
+  Pick<typeof import('./httpServer.ts'), 'openHttpServer'>;
+
+const NEEDED =
+  'the service needs the packages hono (4.7 or newer) and @hono/node-server: ' +
+  'npm install hono @hono/node-server';
+
+/** @throws IoFailure if one of the two is not installed, or Hono is too old for the other */
+export async function loadFramework(): Promise<Framework> {
+  try {
+    const { falconService } = await import('../../middleware/index.ts');
+    const { openHttpServer } = await import('./httpServer.ts');
+    return { falconService, openHttpServer };
+  } catch (error) {
+    const { message } = error as Error;
+    if (!/'(hono|@hono\/node-server)[/']|[\\/]hono[\\/]package\.json/.test(message)) throw error;
+    throw new IoFailure(NEEDED, { cause: error });
+  }
+}
