@@ -347,7 +347,7 @@ describe('schemas and judges', () => {
         expect(fitsSchema('VerifyRequest', claim)).toBe(isClaim);
         if (isClaim) fitting.claims++;
       }),
-      { numRuns: 1000 },
+      { numRuns: 3000 },
     );
     for (const count of Object.values(fitting)) expect(count).toBeGreaterThan(100);
     fc.assert(
