@@ -84,7 +84,6 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
     });
     defer(proxy.close);
     defer(() => fastifyHost.close());
-
     const base = `${proxy.address}/public/api`;
     const { lines, logger } = recordedLog();
     const text = () => lines.join('\n');
@@ -95,10 +94,8 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
         publicKey: pair.publicKey,
       }),
     };
-    const clients = new Map([
-      ['key-of-alice-0123456789', 1],
-      ['key-of-bob-0123456789', 2],
-    ]);
+    const keys = ['key-of-alice-0123456789', 'key-of-bob-0123456789'];
+    const clients = new Map(keys.map((key, i) => [key, i + 1]));
     const { apiKeys: _, ...store } = memoryStore();
     const blobs = directoryBlobs({ path: join(folder, 'elsewhere') });
     const statuses: number[] = [];
@@ -110,13 +107,8 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
         const clientId = clients.get(key);
         return clientId === undefined ? null : { clientId };
       },
-      store,
-      blobs,
-      signer,
-      logger,
-      onEvent: (event) => {
-        if (event.type === 'request') statuses.push(event.status);
-      },
+      ...{ store, blobs, signer, logger },
+      onEvent: (event) => event.type === 'request' && statuses.push(event.status),
     });
     await fastifyHost.register(toFastifyPlugin(service), { prefix: '/inside' });
     await fastifyHost.listen({ port: 0, host: '127.0.0.1' });

@@ -67,20 +67,26 @@ export function newSigner(): Signer {
   };
 }
 
-/** Starts a service over HTTP on a free port. */
-export async function startService(options: TestOptions = {}): Promise<TestService> {
+/** A started service in a folder of its own; a start that fails leaves no folder. */
+async function openService(options: TestOptions) {
   const { onDisk = false, ...given } = options;
   const directory = await mkdtemp(join(tmpdir(), 'falconry-http-'));
   const inMemory = {
     ...(given.store === undefined && { store: memoryStore() }),
     ...(given.signing === undefined && given.signer === undefined && { signer: newSigner() }),
   };
-  const service = falconService({
-    dataDirectory: directory,
-    ...(onDisk ? { signing: true } : inMemory),
-    ...given,
+  const own = onDisk ? { signing: true } : inMemory;
+  const service = falconService({ dataDirectory: directory, ...own, ...given });
+  await service.start().catch(async (fault) => {
+    await rm(directory, { recursive: true, force: true });
+    throw fault;
   });
-  await service.start();
+  return { service, directory };
+}
+
+/** Starts a service over HTTP on a free port. */
+export async function startService(options: TestOptions = {}): Promise<TestService> {
+  const { service, directory } = await openService(options);
   const server: HttpServer = await openHttpServer({
     fetch: service.app.fetch,
     port: 0,
