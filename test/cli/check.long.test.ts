@@ -41,7 +41,6 @@ afterEach(async () => {
 });
 afterAll(() => {
   process.chdir('/');
-  folder.remove();
 });
 
 /** In this process, but where the mode of the process itself is asked for. */

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 
 /** The script of the command. */
@@ -67,8 +68,9 @@ export async function falconryHere(
   return { code, stdout, out: stdout.toString(), err: Buffer.concat(err).toString() };
 }
 
-/** A folder that is gone after `remove`. */
+/** A folder for the tests of a file, or of a suite: it is removed after them. */
 export function temporaryFolder() {
   const path = mkdtempSync(join(tmpdir(), 'falconry-cli-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  return { path };
 }

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMANDS } from '../../src/cli/main.ts';
 import { fact } from '../support/facts.ts';
 import { skipLoudly } from '../support/postgres.ts';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   mkdirSync(join(folder.path, 'tasks-of-today'));
   writeFileSync(join(folder.path, 'task.json'), '');
 });
-afterAll(() => folder.remove());
 
 /** What a shell offers for a word after these. */
 type Complete = (...words: string[]) => string[];

@@ -27,7 +27,6 @@ beforeAll(() => process.chdir(folder.path));
 afterEach(() => write('falconry.json', '{}'));
 afterAll(() => {
   process.chdir('/');
-  folder.remove();
 });
 
 describe('the order', () => {

@@ -3,14 +3,13 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { examineConfig } from '../../src/cli/lib/config.ts';
 import { DOCTOR_SETTINGS, examine } from '../../src/cli/operate/doctor.ts';
 import { type Host, thisHost } from '../../src/cli/operate/doctorChecks.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
-afterAll(() => folder.remove());
 const { version } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );

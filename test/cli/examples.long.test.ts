@@ -39,7 +39,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.close();
   await database?.stop();
-  folder.remove();
 });
 
 /** For migrate there is another one, which is empty at first. */

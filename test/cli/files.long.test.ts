@@ -47,7 +47,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   process.chdir('/');
-  folder.remove();
 });
 
 describe('aggregate and verify-aggregate', () => {

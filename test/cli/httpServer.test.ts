@@ -1,7 +1,7 @@
 /** The server under the app: limits on connections, and clients that wait with their body. */
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import type { RefusedConnections } from '../../src/cli/operate/connectionCap.ts';
 import {
   type HttpServer,
@@ -12,7 +12,7 @@ import { serverLimits } from '../../src/cli/operate/serveConfig.ts';
 import { toNodeHandler } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { sendRaw } from '../middleware/rawHttp.ts';
-import { expectProblem, startService, type TestService } from '../middleware/support.ts';
+import { expectProblem, serviceTest } from '../middleware/support.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';
 
 const SIGN = '/v1/falcon/sign';
@@ -21,11 +21,7 @@ const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const TRACEPARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 const BODY = '{"digest":"0x00"}';
 
-let http: TestService;
-beforeAll(async () => {
-  http = await startService({ workers: false });
-});
-afterAll(() => http.close());
+const { it, http } = serviceTest({ workers: false });
 
 let server: HttpServer;
 let sockets: Socket[] = [];

@@ -1,13 +1,12 @@
 /** `falconry key` and `falconry inspect`: every form, modes of files, and what is refused. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { main } from '../../src/cli/main.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
-afterAll(() => folder.remove());
 const at = (name: string) => join(folder.path, name);
 const read = (name: string) => readFileSync(at(name));
 /** Names with a dot are files of the folder. */

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { exportEncryptedSecretKey, importSecretKey } from '../../src/falcon/keys/index.ts';
 import { cleanEnvironment, falconryHere, MAIN, temporaryFolder } from './cli.ts';
@@ -22,7 +22,6 @@ beforeAll(() => {
   writeFileSync(at('pass.txt'), 'correct horse\r\n');
   writeFileSync(at('empty.txt'), '\n');
 });
-afterAll(() => folder.remove());
 
 async function signAndVerify(key: string, publicKey: string, ...more: string[]) {
   const signature = `${key}.sig`;

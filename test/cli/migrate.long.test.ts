@@ -1,7 +1,7 @@
 /** `falconry migrate` on a real server: what it says, its exit codes, and what it hides. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { LAST_OLD_STEP, STEPS } from '../../src/middleware/stores/postgres/schema.ts';
 import { overPostgres } from '../support/postgres.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
@@ -9,7 +9,6 @@ import { falconryHere, temporaryFolder } from './cli.ts';
 const TO = LAST_OLD_STEP + STEPS.length;
 const PASSWORD = 'hunter2hunter2';
 const folder = temporaryFolder();
-afterAll(() => folder.remove());
 
 it('takes addresses from where others cannot read them', async () => {
   const run = (args: string[], env: NodeJS.ProcessEnv = {}) =>

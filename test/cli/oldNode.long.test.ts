@@ -11,7 +11,7 @@ import {
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { EXIT } from '../../src/cli/lib/command.ts';
 import { fact } from '../support/facts.ts';
 import { skipLoudly } from '../support/postgres.ts';
@@ -24,7 +24,6 @@ const source = fileURLToPath(new URL('src/cli/falconry.cjs', ROOT));
 
 const folder = temporaryFolder();
 const command = join(folder.path, 'dist/cli/falconry.cjs');
-afterAll(() => folder.remove());
 
 beforeAll(() => {
   mkdirSync(join(folder.path, 'dist/cli'), { recursive: true });

@@ -5,7 +5,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { decodeWireHex } from '../../src/wire/hex.ts';
 import type { Answer } from '../middleware/support.ts';
@@ -16,7 +16,6 @@ import { temporaryFolder } from './cli.ts';
 import { ask, Hosts } from './hosts.ts';
 
 const folder = temporaryFolder();
-afterAll(() => folder.remove());
 const at = (name: string) => join(folder.path, name);
 const bytesOf = (hex: string) => decodeWireHex(hex, 4096) as Uint8Array;
 

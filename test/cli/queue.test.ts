@@ -32,7 +32,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await store.close();
-  folder.remove();
 });
 
 test('queue: a table of all clients, and the reason why a task was set aside', async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Ready, welcome } from '../../src/cli/operate/serve.ts';
 import { type Ended, falconryHere, temporaryFolder } from './cli.ts';
 
@@ -16,7 +16,6 @@ const BUCKET = ['--blobs', 's3://bucket/one/'];
 const CLOSED = ['--s3-endpoint', 'http://127.0.0.1:9'];
 
 const folder = temporaryFolder();
-afterAll(() => folder.remove());
 
 async function refusal(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ended> {
   const ended = await falconryHere(args, env);

@@ -1,7 +1,7 @@
 /** Secrets are on a terminal only for those who ask; files and pipes get them as ever. */
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { fact } from '../support/facts.ts';
 import { falconry, temporaryFolder } from './cli.ts';
 import { falconryOnTerminal, HAS_TERMINAL } from './pseudoTerminal.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   const { code } = await falconry(folder.path, ['keys', 'create', '--name', 'alice']);
   expect(code).toBe(0);
 });
-afterAll(() => folder.remove());
 
 describe.runIf(HAS_TERMINAL)('on a terminal', () => {
   const MAKERS = [

@@ -13,7 +13,7 @@ import {
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Running, falconry as start } from '../middleware/process.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { cleanEnvironment, falconry, MAIN, temporaryFolder } from './cli.ts';
@@ -23,7 +23,6 @@ const at = (name: string) => join(folder.path, name);
 const IO = new URL('../../src/cli/lib/io.ts', import.meta.url).href;
 
 beforeAll(() => writeFileSync(at('task.json'), JSON.stringify(makeTriples(400, 4))));
-afterAll(() => folder.remove());
 
 describe('a file that is written', () => {
   it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('is whole or not there: %s', async (signal) => {

@@ -1,13 +1,12 @@
 /** A message that is longer than what the other commands read as a whole. */
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { testKeys } from '../support/ours.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
 const at = (name: string) => join(folder.path, name);
-afterAll(() => folder.remove());
 
 test('a message of 257 MiB is signed and verified', { timeout: 300_000 }, async () => {
   const { publicKey, secretKey } = testKeys(512);

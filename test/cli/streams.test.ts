@@ -1,7 +1,7 @@
 /** `falconry sign --raw` and `falconry verify --key` read their message in pieces. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { testKeys } from '../support/ours.ts';
 import { falconry, falconryHere, temporaryFolder } from './cli.ts';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   writeFileSync(at('message'), message);
   writeFileSync(at('other'), message.subarray(1));
 });
-afterAll(() => folder.remove());
 
 const verify = (signature: string, file: string, ...more: string[]) =>
   falconryHere(['verify', '--key', at('public'), '--signature', at(signature), at(file), ...more]);

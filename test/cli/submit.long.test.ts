@@ -1,17 +1,17 @@
 /** `falconry submit` against the real service: whole, interrupted everywhere, and never twice. */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { type BadNetwork, badNetwork } from '../client/badNetwork.ts';
 import { signedItems } from '../client/items.ts';
 import { PLAIN_KEY, startPlainServer } from '../client/plainServer.ts';
 import { start } from '../middleware/process.ts';
-import { startService, type TestService } from '../middleware/support.ts';
+import { serviceTest, startService } from '../middleware/support.ts';
 import { temporaryFolder } from './cli.ts';
 import { environment, falconry, writeTask } from './submitServer.ts';
 
-let http: TestService;
+const { test, http } = serviceTest({ threads: 1 });
 let network: BadNetwork;
 let env: NodeJS.ProcessEnv;
 const folder = temporaryFolder();
@@ -19,19 +19,12 @@ let files = 0;
 /** A new task file for every test, so that each has a state of its own. */
 const newTask = (items = signedItems(6)) => writeTask(folder.path, `task${++files}.json`, items);
 
-beforeAll(async () => {
-  http = await startService({ threads: 1 });
-});
-beforeEach(async () => {
+test.beforeEach(async ({ http }) => {
   await network?.close();
   network = await badNetwork(http.port);
   env = environment(network.address, http.alice);
 });
-afterAll(async () => {
-  await network.close();
-  await http.close();
-  folder.remove();
-});
+afterAll(() => network.close());
 
 const tasksOf = async () => {
   const { json } = await http.ask('GET', '/v1/svc/tasks?limit=1000');

@@ -29,7 +29,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await http.close();
-  folder.remove();
 });
 
 test('list: a table or JSON, by status, newest first, no more than asked for', async () => {

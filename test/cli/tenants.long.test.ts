@@ -1,22 +1,22 @@
 /** `falconry keys` and `quota` on the store of a service. */
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { STORE_FILE } from '../../src/middleware/options/options.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
-import { falconryHere, temporaryFolder } from './cli.ts';
+import { it } from '../middleware/support.ts';
+import { falconryHere } from './cli.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
-beforeEach(() => {
-  folder = temporaryFolder();
+let data: string;
+it.beforeEach(({ folder }) => {
+  data = folder;
 });
-afterEach(() => folder.remove());
 
-const run = (...args: string[]) => falconryHere([...args, '--data', folder.path]);
+const run = (...args: string[]) => falconryHere([...args, '--data', data]);
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).out);
 
 /** The store itself, between commands. */
 async function inStore<T>(use: (store: ReturnType<typeof sqliteTableStore>) => Promise<T>) {
-  const store = sqliteTableStore({ path: join(folder.path, STORE_FILE) });
+  const store = sqliteTableStore({ path: join(data, STORE_FILE) });
   try {
     return await use(store);
   } finally {

@@ -22,7 +22,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.close();
-  folder.remove();
 });
 
 /** What a terminal of 80 columns is sent. */

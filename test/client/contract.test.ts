@@ -1,5 +1,5 @@
 /** The client's types, paths and texts, against the document that the service gives of itself. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   type Client,
   createClient,
@@ -16,7 +16,7 @@ import {
   type Triple,
   type UploadTicket,
 } from '../../src/client/index.ts';
-import { startService, type TestService } from '../middleware/support.ts';
+import { serviceTest } from '../middleware/support.ts';
 import { signedItems } from './items.ts';
 
 /**
@@ -69,16 +69,14 @@ const triple = members<Triple>({ digest: 'always', public_key: 'always', signatu
 
 // biome-ignore lint/suspicious/noExplicitAny: a JSON document
 type Json = any;
-let http: TestService;
 let document: Json;
 let schemas: Json;
 
-beforeAll(async () => {
-  http = await startService({ threads: 1 });
+const { test, http } = serviceTest({ onDisk: true, threads: 1 });
+test.beforeAll(async () => {
   document = (await http.ask('GET', '/v1/openapi.json', undefined, { key: null })).json;
   schemas = document.components.schemas;
 });
-afterAll(() => http.close());
 
 const follow = (schema: Json): Json =>
   schema.$ref ? schemas[schema.$ref.split('/').at(-1)] : schema;

@@ -5,7 +5,7 @@ import { parseByReader, parseBySource } from '../../src/client/exactJson.ts';
 import { parseExactJson } from '../../src/client/index.ts';
 import { NIGHTLY } from '../support/run.ts';
 
-const runs = NIGHTLY ? 20_000 : 1000;
+const runs = NIGHTLY ? 20_000 : 300;
 
 /**
  * Beside every text one that makes the reader walk it, since that is skipped where no run of digits

@@ -1,16 +1,12 @@
 /** The option `compress`: batches go packed to the service itself, and plain to everyone else. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createClient, type Fetch } from '../../src/client/index.ts';
 import { formatTaskFile } from '../../src/wire/triple.ts';
-import { startService, type TestService } from '../middleware/support.ts';
+import { serviceTest } from '../middleware/support.ts';
 import { signedItems } from './items.ts';
 
-let http: TestService;
 const items = signedItems(12);
-beforeAll(async () => {
-  http = await startService({ threads: 1 });
-});
-afterAll(() => http.close());
+const { test, http } = serviceTest({ threads: 1 });
 
 /** What was sent: `PUT gzip 4711`. */
 function watchedClient(options: { compress?: 'gzip' } = {}) {

@@ -7,8 +7,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startService, type TestService } from '../middleware/support.ts';
+import { afterAll, expect } from 'vitest';
+import { serviceTest } from '../middleware/support.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const ENTRIES: Readonly<Record<string, string>> = {
@@ -18,15 +18,9 @@ const ENTRIES: Readonly<Record<string, string>> = {
 const readme = readFileSync(new URL('src/client/README.md', ROOT), 'utf8');
 const examples = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
 
-let http: TestService;
+const { test, http } = serviceTest({ threads: 1 });
 const folder = mkdtempSync(join(tmpdir(), 'falconry-client-'));
-beforeAll(async () => {
-  http = await startService({ threads: 1 });
-});
-afterAll(async () => {
-  await http.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test.each(examples.map((source, i) => [i + 1, source] as const))(
   'example %i',

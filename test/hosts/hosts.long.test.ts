@@ -72,12 +72,8 @@ let reference: readonly string[];
 const passed = new Set<Recipe>();
 
 beforeAll(async () => {
-  const service = await startService();
-  try {
-    reference = await walk({ ...service, base: service.address });
-  } finally {
-    await service.close();
-  }
+  const service = await startService({ onDisk: true });
+  reference = await walk({ ...service, base: service.address }).finally(service.close);
 }, 300_000);
 
 describe.concurrent('hosts', () => {

@@ -2,26 +2,24 @@
  * Options that belong to the host: where it puts the service, what stands before it, what it brings
  * along itself.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { fastify } from 'fastify';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import {
   type FalconService,
   falconService,
-  type Logger,
   memoryStore,
   type ServiceOptions,
   type Signer,
   toFastifyPlugin,
   toNodeHandler,
 } from '../../src/middleware/index.ts';
-import { startService } from '../middleware/support.ts';
+import { it as base, recordedLog, startService } from '../middleware/support.ts';
 import { startProxy } from './proxy.ts';
 import { openServer } from './servers.ts';
 import { walk } from './walk.ts';
@@ -30,28 +28,22 @@ import { walk } from './walk.ts';
 const PAGES = 3;
 
 let reference: readonly string[];
-let directory: string;
-let undo: (() => unknown)[];
 
 beforeAll(async () => {
-  const service = await startService();
-  reference = await walk({ ...service, base: service.address }).finally(() => service.close());
+  const service = await startService({ onDisk: true });
+  reference = await walk({ ...service, base: service.address }).finally(service.close);
 }, 300_000);
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'falconry-options-'));
-  undo = [() => rm(directory, { recursive: true, force: true })];
+const test = base.extend<{ begin: (options: ServiceOptions) => Promise<FalconService> }>({
+  begin: async ({ folder, defer }, use) => {
+    await use(async (options) => {
+      const service = falconService({ dataDirectory: folder, ...options });
+      await service.start();
+      defer(() => service.stop({ graceMs: 0 }));
+      return service;
+    });
+  },
 });
-afterEach(async () => {
-  for (const step of undo.toReversed()) await step();
-});
-
-async function begin(options: ServiceOptions): Promise<FalconService> {
-  const service = falconService({ dataDirectory: directory, ...options });
-  await service.start();
-  undo.push(() => service.stop({ graceMs: 0 }));
-  return service;
-}
 
 async function keysOf(service: FalconService): Promise<{ alice: string; bob: string }> {
   const [alice, bob] = [
@@ -61,23 +53,6 @@ async function keysOf(service: FalconService): Promise<{ alice: string; bob: str
   return { alice: alice.key, bob: bob.key };
 }
 
-/** Takes down everything that it is told. */
-function keptLogger(): { logger: Logger; text(): string } {
-  const lines: string[] = [];
-  const write =
-    (level: string): Logger['info'] =>
-    (message, fields) => {
-      lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
-    };
-  const logger = {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-  };
-  return { logger, text: () => lines.join('\n') };
-}
-
 /** The same answer where the service knows no keys, and the host refuses. */
 function refusedByHost(answer: string): string {
   const refused = /"An API key is required"|"The API key is not known"/;
@@ -85,27 +60,33 @@ function refusedByHost(answer: string): string {
 }
 
 describe('behind a reverse proxy', { timeout: 300_000 }, () => {
-  test('that keeps the path and names itself: trustProxy', async () => {
+  test('that keeps the path and names itself: trustProxy', async ({ begin, defer }) => {
     const service = await begin({ trustProxy: true });
     const app = express();
     app.use('/falcon', toNodeHandler(service));
     const upstream = await openServer(app);
     const proxy = await startProxy((path) => upstream.address + path);
-    undo.push(upstream.close, proxy.close);
+    defer(upstream.close);
+    defer(proxy.close);
     const base = `${proxy.address}/falcon`;
     expect(await walk({ ...(await keysOf(service)), base })).toEqual(reference);
   });
 
-  test('that changes the path: publicUrl, and all that a host can bring along', async () => {
+  test('that changes the path: publicUrl, and all that a host can bring along', async ({
+    begin,
+    defer,
+    folder,
+  }) => {
     const fastifyHost = fastify();
     const proxy = await startProxy((path) => {
       const { port } = fastifyHost.server.address() as AddressInfo;
       return `http://127.0.0.1:${port}${path.replace('/public/api', '/inside')}`;
     });
-    undo.push(proxy.close, () => fastifyHost.close());
-
+    defer(proxy.close);
+    defer(() => fastifyHost.close());
     const base = `${proxy.address}/public/api`;
-    const { logger, text } = keptLogger();
+    const { lines, logger } = recordedLog();
+    const text = () => lines.join('\n');
     const pair = falcon512.keygen();
     const signer: Signer = {
       sign: async ({ message }) => ({
@@ -113,28 +94,21 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
         publicKey: pair.publicKey,
       }),
     };
-    const clients = new Map([
-      ['key-of-alice-0123456789', 1],
-      ['key-of-bob-0123456789', 2],
-    ]);
+    const keys = ['key-of-alice-0123456789', 'key-of-bob-0123456789'];
+    const clients = new Map(keys.map((key, i) => [key, i + 1]));
     const { apiKeys: _, ...store } = memoryStore();
-    const blobs = directoryBlobs({ path: join(directory, 'elsewhere') });
+    const blobs = directoryBlobs({ path: join(folder, 'elsewhere') });
     const statuses: number[] = [];
     const service = await begin({
-      dataDirectory: join(directory, 'never-made'),
+      dataDirectory: join(folder, 'never-made'),
       serviceName: 'starling',
       publicUrl: base,
       authenticate: async (key) => {
         const clientId = clients.get(key);
         return clientId === undefined ? null : { clientId };
       },
-      store,
-      blobs,
-      signer,
-      logger,
-      onEvent: (event) => {
-        if (event.type === 'request') statuses.push(event.status);
-      },
+      ...{ store, blobs, signer, logger },
+      onEvent: (event) => event.type === 'request' && statuses.push(event.status),
     });
     await fastifyHost.register(toFastifyPlugin(service), { prefix: '/inside' });
     await fastifyHost.listen({ port: 0, host: '127.0.0.1' });
@@ -144,7 +118,7 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
     // The pages name the address that is promised, and so does their policy.
     expect(said.slice(PAGES)).toEqual(reference.slice(PAGES).map(refusedByHost));
     for (const page of said.slice(0, PAGES)) expect(page).toMatch(/^# .*\nGET \/v1\/\S+\n200\n/);
-    expect(await readdir(directory)).toEqual(['elsewhere']);
+    expect(await readdir(folder)).toEqual(['elsewhere']);
     for (const status of [200, 201, 202, 204, 302, 400, 401, 404, 413, 422]) {
       expect(statuses).toContain(status);
     }
@@ -157,12 +131,13 @@ describe('behind a reverse proxy', { timeout: 300_000 }, () => {
     await expect(service.apiKeys.create({ name: 'x' })).rejects.toThrow('keeps no API keys');
   });
 
-  test('whose names are believed only where that is asked for', async () => {
+  test('whose names are believed only where that is asked for', async ({ begin, defer }) => {
     const service = await begin({});
     const { alice } = await keysOf(service);
     const upstream = await openServer(toNodeHandler(service));
     const proxy = await startProxy((path) => upstream.address + path);
-    undo.push(upstream.close, proxy.close);
+    defer(upstream.close);
+    defer(proxy.close);
     const answer = await fetch(`${proxy.address}/v1/svc/aggsign/task`, {
       method: 'POST',
       headers: { authorization: alice },

@@ -5,7 +5,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { sign } from 'hono/jwt';
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, expect, vi } from 'vitest';
+import { it as test } from '../middleware/support.ts';
 import { layOut, readRecipes } from './recipes.ts';
 
 /** With the host's own tokens, with a provider's tokens, with what a hook of Fastify finds. */
@@ -31,33 +32,30 @@ async function asked(base: string, headers: Record<string, string>) {
   return { status: 201, client: ((await record.json()) as Told).client_id };
 }
 
-test('bearer tokens name the clients', { timeout: 300_000 }, async () => {
+test('bearer tokens name the clients', { timeout: 300_000 }, async ({ defer }) => {
   const secret = 'a secret of more than thirty-two characters';
   vi.stubEnv('TOKEN_SECRET', secret);
   const kitchen = await layOut(programs[0]!, [process.execPath, '{file}']);
-  try {
-    const { base, end } = await kitchen.start();
-    const nowS = Math.floor(Date.now() / 1000);
-    const exp = nowS + 3600;
-    const bearer = async (claims: object, key = secret) =>
-      asked(base, { authorization: `Bearer ${await sign({ ...claims }, key, 'HS256')}` });
-    const ada = await bearer({ sub: 'ada', exp });
-    expect(ada.status).toBe(201);
-    expect((await bearer({ sub: 'ada', exp: exp + 1 })).client).toBe(ada.client);
-    expect((await bearer({ sub: 'bob', exp })).client).not.toBe(ada.client);
-    for (const claims of [{ sub: 'ada', exp: nowS - 5 }, { sub: 'ada' }, { sub: '', exp }, {}]) {
-      expect((await bearer(claims)).status, JSON.stringify(claims)).toBe(401);
-    }
-    expect((await bearer({ sub: 'ada', exp }, `${secret}!`)).status).toBe(401);
-    const none = `${btoa('{"alg":"none","typ":"JWT"}')}.${btoa(`{"sub":"ada","exp":${exp}}`)}.`;
-    const right = await sign({ sub: 'ada', exp }, secret, 'HS256');
-    for (const authorization of ['', 'Bearer', `Bearer ${none}`, right, kitchen.alice]) {
-      expect((await asked(base, { authorization })).status, authorization).toBe(401);
-    }
-    expect((await end('SIGTERM')).code).toBe(0);
-  } finally {
-    await kitchen.close();
+  defer(kitchen.close);
+  const { base, end } = await kitchen.start();
+  const nowS = Math.floor(Date.now() / 1000);
+  const exp = nowS + 3600;
+  const bearer = async (claims: object, key = secret) =>
+    asked(base, { authorization: `Bearer ${await sign({ ...claims }, key, 'HS256')}` });
+  const ada = await bearer({ sub: 'ada', exp });
+  expect(ada.status).toBe(201);
+  expect((await bearer({ sub: 'ada', exp: exp + 1 })).client).toBe(ada.client);
+  expect((await bearer({ sub: 'bob', exp })).client).not.toBe(ada.client);
+  for (const claims of [{ sub: 'ada', exp: nowS - 5 }, { sub: 'ada' }, { sub: '', exp }, {}]) {
+    expect((await bearer(claims)).status, JSON.stringify(claims)).toBe(401);
   }
+  expect((await bearer({ sub: 'ada', exp }, `${secret}!`)).status).toBe(401);
+  const none = `${btoa('{"alg":"none","typ":"JWT"}')}.${btoa(`{"sub":"ada","exp":${exp}}`)}.`;
+  const right = await sign({ sub: 'ada', exp }, secret, 'HS256');
+  for (const authorization of ['', 'Bearer', `Bearer ${none}`, right, kitchen.alice]) {
+    expect((await asked(base, { authorization })).status, authorization).toBe(401);
+  }
+  expect((await end('SIGTERM')).code).toBe(0);
 });
 
 /** An identity provider with one key; `answers` may be turned off. */
@@ -84,63 +82,59 @@ async function startProvider() {
   };
 }
 
-test("a provider's tokens name the clients", { timeout: 300_000 }, async () => {
+test("a provider's tokens name the clients", { timeout: 300_000 }, async ({ defer }) => {
   const idp = await startProvider();
   const issuer = 'https://id.test/';
   vi.stubEnv('ISSUER', issuer);
   vi.stubEnv('JWKS_URI', idp.url);
   const kitchen = await layOut(programs[1]!, [process.execPath, '{file}']);
-  try {
-    const exp = Math.floor(Date.now() / 1000) + 3600;
-    const good = { sub: 'ada', iss: issuer, aud: 'falconry', exp };
-    idp.provider.answers = false;
-    const { base, end } = await kitchen.start();
-    const bearer = async (token: string) => asked(base, { authorization: `Bearer ${token}` });
-    expect((await bearer(await idp.token(good))).status).toBe(503);
-    idp.provider.answers = true;
-    const ada = await bearer(await idp.token(good));
-    expect(ada.status).toBe(201);
-    const bob = await bearer(await idp.token({ ...good, sub: 'bob' }));
-    expect([bob.status, bob.client === ada.client]).toEqual([201, false]);
-    for (const wrong of [
-      { iss: 'https://else.test/' },
-      { aud: 'another' },
-      { sub: '' },
-      { exp: exp - 7200 },
-      { exp: undefined },
-    ]) {
-      const claims = JSON.parse(JSON.stringify({ ...good, ...wrong }));
-      expect((await bearer(await idp.token(claims))).status, JSON.stringify(wrong)).toBe(401);
-    }
-    expect((await bearer(await idp.token(good, 'two'))).status).toBe(401);
-    // A secret that everybody has: the public key.
-    const confused = await sign(good, JSON.stringify(idp.jwk), 'HS256');
-    expect((await bearer(confused)).status).toBe(401);
-    expect((await asked(base, {})).status).toBe(401);
-    // Once without an answer, once for all others.
-    expect(idp.provider.asked).toBe(2);
-    expect((await end('SIGTERM')).code).toBe(0);
-  } finally {
-    await kitchen.close();
-    await idp.close();
+  defer(idp.close);
+  defer(kitchen.close);
+  const exp = Math.floor(Date.now() / 1000) + 3600;
+  const good = { sub: 'ada', iss: issuer, aud: 'falconry', exp };
+  idp.provider.answers = false;
+  const { base, end } = await kitchen.start();
+  const bearer = async (token: string) => asked(base, { authorization: `Bearer ${token}` });
+  expect((await bearer(await idp.token(good))).status).toBe(503);
+  idp.provider.answers = true;
+  const ada = await bearer(await idp.token(good));
+  expect(ada.status).toBe(201);
+  const bob = await bearer(await idp.token({ ...good, sub: 'bob' }));
+  expect([bob.status, bob.client === ada.client]).toEqual([201, false]);
+  for (const wrong of [
+    { iss: 'https://else.test/' },
+    { aud: 'another' },
+    { sub: '' },
+    { exp: exp - 7200 },
+    { exp: undefined },
+  ]) {
+    const claims = JSON.parse(JSON.stringify({ ...good, ...wrong }));
+    expect((await bearer(await idp.token(claims))).status, JSON.stringify(wrong)).toBe(401);
   }
+  expect((await bearer(await idp.token(good, 'two'))).status).toBe(401);
+  // A secret that everybody has: the public key.
+  const confused = await sign(good, JSON.stringify(idp.jwk), 'HS256');
+  expect((await bearer(confused)).status).toBe(401);
+  expect((await asked(base, {})).status).toBe(401);
+  // Once without an answer, once for all others.
+  expect(idp.provider.asked).toBe(2);
+  expect((await end('SIGTERM')).code).toBe(0);
 });
 
-test('what a hook of Fastify found out names the clients', { timeout: 300_000 }, async () => {
+test('what a hook of Fastify found out names the clients', { timeout: 300_000 }, async ({
+  defer,
+}) => {
   const kitchen = await layOut(programs[2]!, [process.execPath, '{file}']);
-  try {
-    const { base, end } = await kitchen.start();
-    const ada = await asked(base, { 'x-access-token': 'open sesame' });
-    const bob = await asked(base, { 'x-access-token': 'xyzzy' });
-    expect([ada.status, bob.status]).toEqual([201, 201]);
-    expect(ada.client).not.toBe(bob.client);
-    expect((await asked(base, { 'x-access-token': 'open sesame' })).client).toBe(ada.client);
-    const strangers: Record<string, string>[] = [{}, { 'x-access-token': 'sesame' }];
-    for (const headers of [...strangers, { authorization: kitchen.alice }]) {
-      expect((await asked(base, headers)).status).toBe(401);
-    }
-    expect((await end('SIGTERM')).code).toBe(0);
-  } finally {
-    await kitchen.close();
+  defer(kitchen.close);
+  const { base, end } = await kitchen.start();
+  const ada = await asked(base, { 'x-access-token': 'open sesame' });
+  const bob = await asked(base, { 'x-access-token': 'xyzzy' });
+  expect([ada.status, bob.status]).toEqual([201, 201]);
+  expect(ada.client).not.toBe(bob.client);
+  expect((await asked(base, { 'x-access-token': 'open sesame' })).client).toBe(ada.client);
+  const strangers: Record<string, string>[] = [{}, { 'x-access-token': 'sesame' }];
+  for (const headers of [...strangers, { authorization: kitchen.alice }]) {
+    expect((await asked(base, headers)).status).toBe(401);
   }
+  expect((await end('SIGTERM')).code).toBe(0);
 });

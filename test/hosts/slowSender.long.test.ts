@@ -4,22 +4,18 @@
  */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { toNodeHandler } from '../../src/middleware/index.ts';
-import { startService, type TestService } from '../middleware/support.ts';
+import { serviceTest } from '../middleware/support.ts';
 import { pieces } from './client.ts';
 import { type OpenServer, openServer } from './servers.ts';
 
-let own: TestService;
+const { test, http: own } = serviceTest({ workers: false });
 let host: OpenServer;
-beforeAll(async () => {
-  own = await startService({ workers: false });
-  host = await openServer(toNodeHandler(own.service));
+test.beforeAll(async ({ http }) => {
+  host = await openServer(toNodeHandler(http.service));
 });
-afterAll(async () => {
-  await host.close();
-  await own.close();
-});
+afterAll(() => host.close());
 
 test.each([
   ['the server of the command', () => own.address],

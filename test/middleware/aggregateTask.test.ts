@@ -1,7 +1,5 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { readdir } from 'node:fs/promises';
+import { afterEach, beforeAll, describe, expect } from 'vitest';
 import { type AggregateFormatOption, extractSignatures } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
@@ -17,6 +15,7 @@ import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts'
 import { isFinal } from '../../src/wire/taskStates.ts';
 import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { BLOCK, ruined, type WatchedWorkers, watchWorkers } from '../shared/threads/workers.ts';
+import { it } from './support.ts';
 import { makeItems } from './triples.ts';
 
 /** The same item with one bit of its signature's last third changed. */
@@ -39,8 +38,8 @@ describe('an aggregation task', () => {
   beforeAll(() => {
     items = makeItems(300, 20);
   });
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'falconry-aggregate-'));
+  it.beforeEach(({ folder: given }) => {
+    folder = given;
     blobs = directoryBlobs({ path: folder });
     store = memoryStore().tasks;
     events = [];
@@ -58,12 +57,14 @@ describe('an aggregation task', () => {
     });
     runner.start();
   };
+  const stop = async () => {
+    await runner.stop({ graceMs: 0 });
+    await aggregator.close();
+  };
   afterEach(async () => {
     watched?.restore();
     watched = undefined;
-    await runner.stop({ graceMs: 0 });
-    await aggregator.close();
-    await rm(folder, { recursive: true });
+    await stop();
   });
 
   const submit = async (file: string | Uint8Array): Promise<Task> => {
@@ -132,8 +133,7 @@ describe('an aggregation task', () => {
   });
 
   it('stores a proof where that is smaller, tells how far it is, and judges it', async () => {
-    await runner.stop();
-    await aggregator.close();
+    await stop();
     startRunner('auto');
     const batch = items.slice(0, 130);
     const seen: TaskProgress[] = [];
@@ -166,8 +166,7 @@ describe('an aggregation task', () => {
   });
 
   it('makes a proof of a few where it is told to, and fails where there can be none', async () => {
-    await runner.stop();
-    await aggregator.close();
+    await stop();
     startRunner('proof');
     const task = await finished(formatTaskFile(items.slice(0, 2)));
     expect(task).toMatchObject({ state: 'completed', result: { format: 'proof' } });
@@ -207,8 +206,7 @@ describe('an aggregation task', () => {
   });
 
   it('reads its file alone, though a store hands it out as a part of other memory', async () => {
-    await runner.stop({ graceMs: 0 });
-    await aggregator.close();
+    await stop();
     const { read } = blobs;
     const pooled: BlobStore['read'] = async (...of) => Buffer.from((await read(...of))!);
     blobs = { ...blobs, read: pooled };
@@ -281,8 +279,7 @@ describe('an aggregation task', () => {
   };
 
   it('stops at a cancellation, and keeps its thread for the next task', async () => {
-    await runner.stop();
-    await aggregator.close();
+    await stop();
     watched = watchWorkers();
     // However slow the machine is, the thread is not given up.
     startRunner('proof', 600_000);
@@ -300,8 +297,7 @@ describe('an aggregation task', () => {
   });
 
   it('ends a thread that does not stop when told to, and takes the next task', async () => {
-    await runner.stop();
-    await aggregator.close();
+    await stop();
     let isFirst = true;
     watched = watchWorkers((url) => {
       const news = 'parentPort.postMessage({ id: message.id, news: { counted: 7 } });';

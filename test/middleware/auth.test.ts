@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import type { ServiceEvent } from '../../src/middleware/index.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, recordedLog, serviceTest } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const TASKS = '/v1/svc/tasks';
@@ -17,20 +17,11 @@ function stopClock(): void {
   vi.spyOn(performance, 'now').mockReturnValue(performance.now());
 }
 
-describe('API keys', () => {
-  let http: TestService;
-  const lines: string[] = [];
-  const events: ServiceEvent[] = [];
-  const log = (message: string, fields?: object) =>
-    void lines.push(JSON.stringify({ message, ...fields }));
-  beforeAll(async () => {
-    http = await startService({
-      logger: { debug: log, info: log, warn: log, error: log },
-      onEvent: (event) => events.push(event),
-    });
-  });
-  afterAll(() => http.close());
+const { lines, logger } = recordedLog();
+const events: ServiceEvent[] = [];
+const { it, http } = serviceTest({ onDisk: true, logger, onEvent: (event) => events.push(event) });
 
+describe('API keys', () => {
   const endpoints: [string, string][] = [
     ['POST', '/v1/falcon/sign'],
     ['POST', '/v1/svc/aggsign/task'],
@@ -49,13 +40,8 @@ describe('API keys', () => {
     const none = await http.ask(method, path, body, { key: null });
     expectProblem(none, 401, 'UNAUTHENTICATED');
     const { alice } = http;
-    for (const key of [
-      'nonsense',
-      `Bearer ${alice}`,
-      `${alice}x`,
-      alice.slice(0, -1),
-      alice.toUpperCase(),
-    ]) {
+    const wrong = [`Bearer ${alice}`, `${alice}x`, alice.slice(0, -1), alice.toUpperCase()];
+    for (const key of ['nonsense', ...wrong]) {
       expectProblem(await http.ask(method, path, body, { key }), 401, 'UNAUTHENTICATED');
     }
   });
@@ -81,20 +67,17 @@ describe('API keys', () => {
 
   it('keeps hashes only: no key is in the store, in the log or in an event', async () => {
     await http.ask('POST', '/v1/falcon/sign', { digest: '0x00' });
-    const created = await http.ask('POST', '/v1/svc/aggsign/task');
-    await http.ask('PUT', created.json.url, JSON.stringify(makeTriples(1)), { key: null });
-    const signature = new URL(created.json.url).searchParams.get('signature')!;
+    const { url } = await http.create();
+    await http.put(url, makeTriples(1));
+    const signature = new URL(url).searchParams.get('signature')!;
     const secretKey = JSON.parse(
       await readFile(join(http.directory, 'keys', 'signing.json'), 'utf8'),
     ).secret_key;
     const told = lines.join('\n') + JSON.stringify(events);
-    const stored = Buffer.concat(
-      await Promise.all(
-        ['falconry.sqlite', 'falconry.sqlite-wal'].map((name) =>
-          readFile(join(http.directory, name)),
-        ),
-      ),
-    ).toString('latin1');
+    const files = ['falconry.sqlite', 'falconry.sqlite-wal'].map((name) =>
+      readFile(join(http.directory, name), 'latin1'),
+    );
+    const stored = (await Promise.all(files)).join('\n');
     for (const secret of [http.alice, http.bob, signature, secretKey, secretKey.slice(2, 66)]) {
       expect(told.includes(secret)).toBe(false);
       expect(stored.includes(secret)).toBe(false);
@@ -121,8 +104,8 @@ describe('API keys', () => {
 
   it('ends the event streams of a revoked key', async () => {
     const { key } = await http.service.apiKeys.create({ name: 'dave' });
-    const task = await http.ask('POST', '/v1/svc/aggsign/task', undefined, { key });
-    const url = `${http.address}/v1/svc/tasks/${task.json.process_id}/events`;
+    const { process_id } = await http.create(undefined, { key });
+    const url = `${http.address}/v1/svc/tasks/${process_id}/events`;
     const stream = await fetch(url, { headers: { authorization: key } });
     expect(stream.status).toBe(200);
     const reader = stream.body!.getReader();
@@ -136,41 +119,35 @@ describe('API keys', () => {
 });
 
 describe('the authenticate hook', () => {
-  it('decides alone, and its faults are a 500 that tells nothing', async () => {
-    const lines: string[] = [];
-    const log = (message: string, fields?: object) =>
-      void lines.push(`${message} ${JSON.stringify(fields)}`);
-    const http = await startService({
+  it('decides alone, and its faults are a 500 that tells nothing', async ({ start }) => {
+    const { lines, logger } = recordedLog();
+    const http = await start({
       authenticate(key) {
         if (key === 'boom') throw new Error('the directory at 10.0.0.1 is down');
         if (key === 'odd') return { clientId: 1.5 };
         return key === 'mine' ? { clientId: 77 } : null;
       },
-      logger: { debug: log, info: log, warn: log, error: log },
+      logger,
     });
-    try {
-      expectProblem(await http.ask('GET', TASKS), 401);
-      const created = await http.ask('POST', '/v1/svc/aggsign/task', undefined, { key: 'mine' });
-      const path = `${TASKS}/${created.json.process_id}`;
-      const record = await http.ask('GET', path, undefined, { key: 'mine' });
-      expect(record.json.client_id).toBe(77);
-      for (const key of ['boom', 'odd']) {
-        const answer = await http.ask('GET', TASKS, undefined, { key });
-        expectProblem(answer, 500, 'INTERNAL');
-        expect(answer.text).not.toContain('10.0.0.1');
-        expect(answer.json.id).toBe(answer.headers.get('x-request-id'));
-        expect(lines.some((line) => line.includes(answer.json.id))).toBe(true);
-      }
-    } finally {
-      await http.close();
+    expectProblem(await http.ask('GET', TASKS), 401);
+    const created = await http.ask('POST', '/v1/svc/aggsign/task', undefined, { key: 'mine' });
+    const path = `${TASKS}/${created.json.process_id}`;
+    const record = await http.ask('GET', path, undefined, { key: 'mine' });
+    expect(record.json.client_id).toBe(77);
+    for (const key of ['boom', 'odd']) {
+      const answer = await http.ask('GET', TASKS, undefined, { key });
+      expectProblem(answer, 500, 'INTERNAL');
+      expect(answer.text).not.toContain('10.0.0.1');
+      expect(answer.json.id).toBe(answer.headers.get('x-request-id'));
+      expect(lines.some((line) => line.includes(answer.json.id))).toBe(true);
     }
   });
 });
 
 describe('requests without a good key', () => {
-  it('are limited by address, and hold up nobody who showed a good key', async () => {
+  it('are limited by address, and hold up nobody who showed a good key', async ({ start }) => {
     let asked = 0;
-    const http = await startService({
+    const http = await start({
       trustProxy: true,
       limits: { refusedPerSecond: 1, refusedBurst: 5 },
       authenticate(key) {
@@ -181,46 +158,42 @@ describe('requests without a good key', () => {
     stopClock();
     const from = (address: string, key: string | null) =>
       http.ask('GET', TASKS, undefined, { key, headers: { 'x-forwarded-for': address } });
-    try {
-      expect((await from('192.0.2.1', 'good')).status).toBe(200);
-      const answers = [];
-      for (let i = 0; i < 40; i++) answers.push(await from('192.0.2.1', `bad ${i}`));
-      const refused = answers.filter(({ status }) => status === 429);
-      expect(answers.filter(({ status }) => status === 401).length).toBe(5);
-      expect(refused.length).toBe(35);
-      for (const answer of refused) expectProblem(answer, 429, 'RATE_LIMITED');
-      // What is refused so is not looked up.
-      expect(asked).toBe(1 + answers.length - refused.length);
-      expectProblem(await from('192.0.2.1', null), 429, 'RATE_LIMITED');
-      expect((await from('192.0.2.1', 'good')).status).toBe(200);
-      expectProblem(await from('192.0.2.2', 'bad'), 401);
-      // The proxy's own word is the last of the list; the rest anybody can write.
-      expectProblem(await from('192.0.2.9, 192.0.2.1', 'bad'), 429, 'RATE_LIMITED');
-      expectProblem(await from('2001:DB8::1', 'bad'), 401);
-      for (let i = 0; i < 40; i++) await from(`2001:db8::${i}`, 'bad');
-      expectProblem(await from('2001:db8::ffff:1', 'bad'), 429, 'RATE_LIMITED');
-      expectProblem(await from('::1', 'bad'), 401);
-      // An IPv6 caller has a whole network of addresses.
-      for (let i = 0; i < 40; i++) await from(`2001:db8:1:2::${i}`, 'bad');
-      expectProblem(await from('2001:db8:1:2:ffff::1', 'bad'), 429, 'RATE_LIMITED');
-      expectProblem(await from('2001:db8:1:3::1', 'bad'), 401);
-      const forged = '/v1/svc/uploads/1?expires=9999999999&signature=x';
-      expectProblem(await http.ask('PUT', forged, '[]', { key: null }), 403, 'FORBIDDEN_URL');
-      const more = [];
-      for (let i = 0; i < 20; i++) more.push(await http.ask('PUT', forged, '[]', { key: null }));
-      expectProblem(more.at(-1)!, 429, 'RATE_LIMITED');
-      expect((await http.ask('GET', '/v1/openapi.json', undefined, { key: null })).status).toBe(
-        200,
-      );
-    } finally {
-      await http.close();
-    }
+    expect((await from('192.0.2.1', 'good')).status).toBe(200);
+    const answers = [];
+    for (let i = 0; i < 40; i++) answers.push(await from('192.0.2.1', `bad ${i}`));
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(answers.filter(({ status }) => status === 401).length).toBe(5);
+    expect(refused.length).toBe(35);
+    for (const answer of refused) expectProblem(answer, 429, 'RATE_LIMITED');
+    // What is refused so is not looked up.
+    expect(asked).toBe(1 + answers.length - refused.length);
+    expectProblem(await from('192.0.2.1', null), 429, 'RATE_LIMITED');
+    expect((await from('192.0.2.1', 'good')).status).toBe(200);
+    expectProblem(await from('192.0.2.2', 'bad'), 401);
+    // The proxy's own word is the last of the list; the rest anybody can write.
+    expectProblem(await from('192.0.2.9, 192.0.2.1', 'bad'), 429, 'RATE_LIMITED');
+    expectProblem(await from('2001:DB8::1', 'bad'), 401);
+    for (let i = 0; i < 40; i++) await from(`2001:db8::${i}`, 'bad');
+    expectProblem(await from('2001:db8::ffff:1', 'bad'), 429, 'RATE_LIMITED');
+    expectProblem(await from('::1', 'bad'), 401);
+    // An IPv6 caller has a whole network of addresses.
+    for (let i = 0; i < 40; i++) await from(`2001:db8:1:2::${i}`, 'bad');
+    expectProblem(await from('2001:db8:1:2:ffff::1', 'bad'), 429, 'RATE_LIMITED');
+    expectProblem(await from('2001:db8:1:3::1', 'bad'), 401);
+    const forged = '/v1/svc/uploads/1?expires=9999999999&signature=x';
+    expectProblem(await http.ask('PUT', forged, '[]', { key: null }), 403, 'FORBIDDEN_URL');
+    const more = [];
+    for (let i = 0; i < 20; i++) more.push(await http.ask('PUT', forged, '[]', { key: null }));
+    expectProblem(more.at(-1)!, 429, 'RATE_LIMITED');
+    expect((await http.ask('GET', '/v1/openapi.json', undefined, { key: null })).status).toBe(200);
   });
 });
 
 describe('the address of a caller', () => {
-  it('is what the host hands over, in Node, Deno and Bun; all are one where it tells nothing', async () => {
-    const http = await startService({
+  it('is what the host hands over, in Node, Deno and Bun; all are one where it tells nothing', async ({
+    start,
+  }) => {
+    const http = await start({
       limits: { refusedPerSecond: 1, refusedBurst: 3 },
       authenticate: () => null,
     });
@@ -233,54 +206,42 @@ describe('the address of a caller', () => {
     ];
     const ask = async (env: object | undefined) =>
       (await http.service.app.request(TASKS, { headers: { authorization: 'x' } }, env)).status;
-    try {
-      for (const [at, [name, envOf]] of hosts.entries()) {
-        for (let i = 0; i < 40; i++) await ask(envOf(`192.0.2.${at}`));
-        expect(await ask(envOf(`192.0.2.${at}`)), name).toBe(429);
-        expect(await ask(envOf(`198.51.100.${at}`)), name).toBe(401);
-      }
-      for (let i = 0; i < 40; i++) await ask({ any: 'thing' });
-      expect(await ask({ other: 'thing' })).toBe(429);
-      expect(await ask(undefined)).toBe(429);
-    } finally {
-      await http.close();
+    for (const [at, [name, envOf]] of hosts.entries()) {
+      for (let i = 0; i < 40; i++) await ask(envOf(`192.0.2.${at}`));
+      expect(await ask(envOf(`192.0.2.${at}`)), name).toBe(429);
+      expect(await ask(envOf(`198.51.100.${at}`)), name).toBe(401);
     }
+    for (let i = 0; i < 40; i++) await ask({ any: 'thing' });
+    expect(await ask({ other: 'thing' })).toBe(429);
+    expect(await ask(undefined)).toBe(429);
   });
 });
 
 describe('limits of a client', () => {
-  it('answers 429 when requests come too fast, to this client only', async () => {
-    const http = await startService({ limits: { requestsPerSecond: 1, burst: 5 } });
+  it('answers 429 when requests come too fast, to this client only', async ({ start }) => {
+    const http = await start({ limits: { requestsPerSecond: 1, burst: 5 } });
     stopClock();
-    try {
-      const answers = await Promise.all(Array.from({ length: 20 }, () => http.ask('GET', TASKS)));
-      const served = answers.filter(({ status }) => status === 200);
-      const refused = answers.filter(({ status }) => status !== 200);
-      expect([served.length, refused.length]).toEqual([5, 15]);
-      for (const answer of refused) expectProblem(answer, 429, 'RATE_LIMITED');
-      expect((await http.ask('GET', TASKS, undefined, { key: http.bob })).status).toBe(200);
-    } finally {
-      await http.close();
-    }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => http.ask('GET', TASKS)));
+    const served = answers.filter(({ status }) => status === 200);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect([served.length, refused.length]).toEqual([5, 15]);
+    for (const answer of refused) expectProblem(answer, 429, 'RATE_LIMITED');
+    expect((await http.ask('GET', TASKS, undefined, { key: http.bob })).status).toBe(200);
   });
 
-  it('answers 429 when too many tasks are open, or too many bytes stored', async () => {
-    const http = await startService({ limits: { openTasks: 2, storedBytes: 100 } });
-    try {
-      const create = (key?: string) =>
-        http.ask('POST', '/v1/svc/aggsign/task', undefined, key ? { key } : {});
-      const first = await create();
-      expect((await create()).status).toBe(201);
-      expectProblem(await create(), 429, 'TOO_MANY_TASKS');
-      expect((await create(http.bob)).status).toBe(201);
-      expectProblem(await http.ask('POST', '/v1/svc/aggsign', { data: makeTriples(1) }), 429);
-      const put = (body: string) => http.ask('PUT', first.json.url, body, { key: null });
-      expectProblem(await put(`[${' '.repeat(200)}]`), 429, 'STORAGE_QUOTA');
-      expect((await put('[]')).status).toBe(200);
-      expect((await http.ask('DELETE', `${TASKS}/${first.json.process_id}`)).status).toBe(200);
-      expect((await create()).status).toBe(201);
-    } finally {
-      await http.close();
-    }
+  it('answers 429 when too many tasks are open, or too many bytes stored', async ({ start }) => {
+    const http = await start({ limits: { openTasks: 2, storedBytes: 100 } });
+    const create = (key?: string) =>
+      http.ask('POST', '/v1/svc/aggsign/task', undefined, key ? { key } : {});
+    const first = await create();
+    expect((await create()).status).toBe(201);
+    expectProblem(await create(), 429, 'TOO_MANY_TASKS');
+    expect((await create(http.bob)).status).toBe(201);
+    expectProblem(await http.ask('POST', '/v1/svc/aggsign', { data: makeTriples(1) }), 429);
+    const put = (body: string) => http.ask('PUT', first.json.url, body, { key: null });
+    expectProblem(await put(`[${' '.repeat(200)}]`), 429, 'STORAGE_QUOTA');
+    expect((await put('[]')).status).toBe(200);
+    expect((await http.ask('DELETE', `${TASKS}/${first.json.process_id}`)).status).toBe(200);
+    expect((await create()).status).toBe(201);
   });
 });

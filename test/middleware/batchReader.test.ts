@@ -1,5 +1,5 @@
 /** Large bodies are read in a thread, small ones at once: with the same answers. */
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { Blocks } from '../../src/middleware/http/body.ts';
 import { MAX_AGGREGATE_BYTES } from '../../src/middleware/routes/aggsign.ts';
 import { BatchReader, type BatchReaderOptions } from '../../src/middleware/tasks/batchReader.ts';
@@ -13,9 +13,9 @@ import {
 import { TASK_WORKER } from '../../src/middleware/tasks/taskWork.ts';
 import type { HostThreadEvents, StartThread } from '../../src/shared/threads/host.ts';
 import { parseTaskFile } from '../../src/wire/taskFile.ts';
-import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
+import { formatTaskFile, toTriple } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';
-import { startService, type TestService } from './support.ts';
+import { serviceTest } from './support.ts';
 import { makeItems } from './triples.ts';
 
 // As it is, but what this thread calls is counted.
@@ -36,10 +36,7 @@ const limits: BatchLimits = {
 const TRIPLES: TriplesReading = { wanted: 'triples', limits, requestLine: null };
 const CLAIM: ClaimReading = { wanted: 'claim', limits };
 
-let items: TaskItem[];
-beforeAll(() => {
-  items = makeItems(5, 2);
-});
+const items = makeItems(5, 2);
 afterEach(() => vi.mocked(readBatch).mockClear());
 
 const json = (value: unknown) => JSON.stringify(value);
@@ -53,17 +50,12 @@ function blocksOf(body: string | Uint8Array): Blocks {
   return blocks;
 }
 
+const { it, http } = serviceTest({
+  workers: false,
+  maxSignatures: limits.maxSignatures,
+  maxDigestBytes: limits.maxMessageBytes,
+});
 describe('the service', () => {
-  let http: TestService;
-  beforeAll(async () => {
-    http = await startService({
-      workers: false,
-      maxSignatures: limits.maxSignatures,
-      maxDigestBytes: limits.maxMessageBytes,
-    });
-  });
-  afterAll(() => http.close());
-
   it('reads large batches elsewhere, and small ones at once', async () => {
     const body = json({ data: items.map(toTriple) });
     expect((await http.ask('POST', DIRECT, body)).status).toBe(202);
@@ -112,7 +104,9 @@ describe('the service', () => {
     ),
   ];
 
-  it('says the same of large and small bodies, and verifies by the same rules', async (context) => {
+  it('says the same of large and small bodies, and verifies by the same rules', async ({
+    task,
+  }) => {
     const codes = new Set<string>();
     for (const [what, make] of bodies) {
       const value = make();
@@ -135,7 +129,7 @@ describe('the service', () => {
       }
     }
     expect([...codes].sort()).toEqual(['INVALID_BODY', 'MALFORMED_JSON', 'TOO_MANY_ITEMS']);
-    fact(context, 'large batches', `${2 * bodies.length} bodies are answered as small ones are`);
+    fact({ task }, 'large batches', `${2 * bodies.length} bodies are answered as small ones are`);
   });
 
   it('knows the repeat of a large request', async () => {

@@ -1,18 +1,11 @@
 /** A download outlives the file, and one that its client gives up does not leave it open. */
-import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readdir, readlink } from 'node:fs/promises';
+import { expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
-
-let path: string;
-beforeEach(async () => {
-  path = await mkdtemp(join(tmpdir(), 'falconry-stream-'));
-});
-afterEach(() => rm(path, { recursive: true, force: true }));
+import { it } from './support.ts';
 
 /** Files below the folder that this process holds open. */
-async function openFiles(): Promise<string[]> {
+async function openFiles(path: string): Promise<string[]> {
   const links = await readdir('/proc/self/fd');
   const targets = await Promise.all(
     links.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
@@ -20,11 +13,11 @@ async function openFiles(): Promise<string[]> {
   return targets.filter((target) => target.startsWith(path));
 }
 
-it.runIf(process.platform === 'linux').each([
+it.runIf(process.platform === 'linux').for([
   ['before the first read', 0],
   ['while it is read', 1],
   ['after some chunks', 2],
-])('cancelled %s', async (_when, reads) => {
+] as const)('cancelled %s', async ([, reads], { folder: path }) => {
   const blobs = directoryBlobs({ path });
   const key = 'results/1/1.json';
   await blobs.put(key, new Uint8Array(1_000_000), { maxBytes: 1e9 });
@@ -36,22 +29,26 @@ it.runIf(process.platform === 'linux').each([
     await reader.cancel();
     await reading;
   }
-  await expect.poll(openFiles, { timeout: 100_000 }).toEqual([]);
+  await expect.poll(() => openFiles(path), { timeout: 100_000 }).toEqual([]);
 });
 
-it.each([
+const sizes = [
   ['short', 1000],
   ['long', 1_000_000],
-])('removed before it is read: a %s file comes whole, and is then closed', async (_, bytes) => {
-  const blobs = directoryBlobs({ path });
-  const key = 'results/1/1.json';
-  const content = Uint8Array.from({ length: bytes }, (_, i) => i % 251);
-  await blobs.put(key, content, { maxBytes: 1e9 });
-  const blob = await blobs.get({ key });
-  await blobs.delete(key);
-  expect(await blobs.get({ key })).toBe(null);
-  expect(blob!.bytes).toBe(bytes);
-  const read = new Uint8Array(await new Response(blob!.body).arrayBuffer());
-  expect(Buffer.compare(read, content)).toBe(0);
-  if (process.platform === 'linux') expect(await openFiles()).toEqual([]);
-});
+] as const;
+it.for(sizes)(
+  'removed before it is read: a %s file comes whole, and is then closed',
+  async ([, bytes], { folder: path }) => {
+    const blobs = directoryBlobs({ path });
+    const key = 'results/1/1.json';
+    const content = Uint8Array.from({ length: bytes }, (_, i) => i % 251);
+    await blobs.put(key, content, { maxBytes: 1e9 });
+    const blob = await blobs.get({ key });
+    await blobs.delete(key);
+    expect(await blobs.get({ key })).toBe(null);
+    expect(blob!.bytes).toBe(bytes);
+    const read = new Uint8Array(await new Response(blob!.body).arrayBuffer());
+    expect(Buffer.compare(read, content)).toBe(0);
+    if (process.platform === 'linux') expect(await openFiles(path)).toEqual([]);
+  },
+);

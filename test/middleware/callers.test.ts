@@ -1,17 +1,13 @@
 /** Callers whom the host knows itself, by a session or a token of its own, and by name. */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, recordedLog, startService, type TestService, until } from './support.ts';
 
 const TASKS = '/v1/svc/tasks';
 const CREATE = '/v1/svc/aggsign/task';
 
 let http: TestService;
-const lines: string[] = [];
-const log = (message: string, fields?: object) =>
-  void lines.push(`${message} ${JSON.stringify(fields)}`);
-const logger = { debug: log, info: log, warn: log, error: log };
-
+const { lines, logger } = recordedLog();
 afterEach(async () => {
   vi.restoreAllMocks();
   lines.length = 0;
@@ -30,8 +26,7 @@ async function start(options: ServiceOptions = {}): Promise<void> {
   for (const name of ['ada@falcon.example', 'Łukasz Ż', 'n'.repeat(256), '🦅'.repeat(256)]) {
     sessions.set(`session=${sessions.size}`, name);
   }
-  const given = { workers: false, authenticate: bySession, logger, ...options };
-  http = await startService(given);
+  http = await startService({ workers: false, authenticate: bySession, logger, ...options });
 }
 
 const ask = (method: string, path: string, cookie: string | null, headers = {}) =>
@@ -148,7 +143,7 @@ describe('a session', () => {
     const reader = stream.body!.getReader();
     await reader.read();
     const before = asked;
-    while (asked < before + 2) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(() => asked >= before + 2);
     expect((await ask('DELETE', path, 'session=0')).status).toBe(200);
     const { value } = await reader.read();
     expect(new TextDecoder().decode(value)).toContain('"status":"cancelled"');

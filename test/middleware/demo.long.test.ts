@@ -1,11 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { parseTaskFile } from '../../src/wire/taskFile.ts';
 import { hasRgw } from '../support/rgw.ts';
 import { start } from './process.ts';
+import { it } from './support.ts';
 
 describe('the demo', () => {
   it.each([
@@ -44,21 +44,16 @@ describe('the demo', () => {
     expect(stderr).toBe('');
   });
 
-  it('keeps task and result for another verifier', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'falconry-kept-'));
-    try {
-      const kept = join(folder, 'kept');
-      const args = ['--count', '3', '--format', 'proof', '--keep', kept];
-      const { code, stdout, stderr } = await start('scripts/demo.ts', args).ended;
-      expect(code, stdout + stderr).toBe(0);
-      const items = parseTaskFile(readFileSync(join(kept, 'task.json'), 'utf8'));
-      const result = parseResultFile(readFileSync(join(kept, 'result.json'), 'utf8'));
-      expect(items).toHaveLength(3);
-      expect(result.format).toBe('proof');
-      expect(verifyResultFile(result, items)).toBe(true);
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
-    }
+  it('keeps task and result for another verifier', async ({ folder }) => {
+    const kept = join(folder, 'kept');
+    const args = ['--count', '3', '--format', 'proof', '--keep', kept];
+    const { code, stdout, stderr } = await start('scripts/demo.ts', args).ended;
+    expect(code, stdout + stderr).toBe(0);
+    const items = parseTaskFile(readFileSync(join(kept, 'task.json'), 'utf8'));
+    const result = parseResultFile(readFileSync(join(kept, 'result.json'), 'utf8'));
+    expect(items).toHaveLength(3);
+    expect(result.format).toBe('proof');
+    expect(verifyResultFile(result, items)).toBe(true);
   });
 
   it.each([

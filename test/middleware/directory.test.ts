@@ -1,11 +1,11 @@
-import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, stat, statfs, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { newInputKey, resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import { blobContract } from '../../src/middleware/testing/index.ts';
+import { it } from './support.ts';
 
 blobContract({ describe, it }, 'directory', async (nowMs) => {
   const path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));
@@ -17,15 +17,9 @@ blobContract({ describe, it }, 'directory', async (nowMs) => {
 });
 
 describe('the directory', () => {
-  let path: string;
-  beforeEach(async () => {
-    path = await mkdtemp(join(tmpdir(), 'falconry-blobs-'));
-  });
-  afterEach(() => rm(path, { recursive: true }));
-
   const limit = { maxBytes: 100 };
 
-  it('keeps files for its owner only, and nothing else in the folder', async () => {
+  it('keeps files for its owner only, and nothing else in the folder', async ({ folder: path }) => {
     const root = join(path, 'files');
     const blobs = directoryBlobs({ path: root });
     const key = resultKey(9, 4);
@@ -36,7 +30,9 @@ describe('the directory', () => {
     expect(files.sort()).toEqual(['results', 'results/4', 'results/4/9.json', 'tmp']);
   });
 
-  it('clears away unfinished files of a crash once they are old, and leaves files of others', async () => {
+  it('clears away unfinished files of a crash once they are old, and leaves files of others', async ({
+    folder: path,
+  }) => {
     const blobs = directoryBlobs({ path });
     await mkdir(join(path, 'tmp'));
     await mkdir(join(path, 'inputs'));
@@ -51,7 +47,9 @@ describe('the directory', () => {
     expect(await readdir(join(path, 'inputs'))).toEqual(['readme.txt']);
   });
 
-  it('takes no task file below the low-water mark, but results down to half of it', async () => {
+  it('takes no task file below the low-water mark, but results down to half of it', async ({
+    folder: path,
+  }) => {
     const { bavail, bsize } = await statfs(path);
     const free = bavail * bsize;
     const low = directoryBlobs({ path, minFreeBytes: Math.round(1.5 * free) });
@@ -66,7 +64,9 @@ describe('the directory', () => {
     await directoryBlobs({ path, minFreeBytes: Math.round(free / 2) }).ping();
   });
 
-  it('stops at the mark while a file streams in, and keeps nothing of it', async () => {
+  it('stops at the mark while a file streams in, and keeps nothing of it', async ({
+    folder: path,
+  }) => {
     const { bavail, bsize } = await statfs(path);
     const MIB = 1024 * 1024;
     const blobs = directoryBlobs({ path, minFreeBytes: bavail * bsize - 8 * MIB });
@@ -78,13 +78,16 @@ describe('the directory', () => {
     expect(await readdir(join(path, 'tmp'))).toEqual([]);
   });
 
-  it('holds nothing open, whether a body is read, left alone or left half way', async (context) => {
+  it('holds nothing open, whether a body is read, left alone or left half way', async ({
+    folder: path,
+    skip,
+  }) => {
     const openFiles = () =>
       readdir('/proc/self/fd').then(
         (files) => files.length,
         () => null,
       );
-    if ((await openFiles()) === null) return context.skip('this system has no /proc');
+    if ((await openFiles()) === null) return skip('this system has no /proc');
     const blobs = directoryBlobs({ path });
     const key = newInputKey();
     const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => i * 7);
@@ -100,23 +103,5 @@ describe('the directory', () => {
     }
     // Not more than the test runner itself may have opened meanwhile.
     expect(await openFiles()).toBeLessThan(before! + 10);
-  });
-
-  it('syncs the file before it gets its name, and the folder after', async (context) => {
-    if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
-    const script = `
-      import { directoryBlobs } from ${JSON.stringify(new URL('../../src/middleware/blobs/directory/directory.ts', import.meta.url).href)};
-      const blobs = directoryBlobs({ path: ${JSON.stringify(path)}});
-      await blobs.put(${JSON.stringify(newInputKey())}, new Uint8Array(10), { maxBytes: 10 });`;
-    const args = ['-f', '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2', process.execPath];
-    // Node's own cache of what it has compiled renames files, too.
-    const env = { ...process.env, NODE_COMPILE_CACHE: undefined };
-    const traced = spawnSync('strace', [...args, '--input-type=module', '-e', script], { env });
-    const calls = Array.from(String(traced.stderr).matchAll(/\b(f(?:data)?sync|rename\w*)\(/g));
-    const names = calls.map(([, name]) => (name!.startsWith('rename') ? 'rename' : 'sync'));
-    const at = names.indexOf('rename');
-    expect(names.filter((name) => name === 'rename').length).toBe(1);
-    expect(names.slice(0, at)).toContain('sync');
-    expect(names.slice(at + 1)).toContain('sync');
   });
 });

@@ -4,11 +4,7 @@
  * it is counted that none is missing.
  */
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { falcon512 } from '../../src/falcon/index.ts';
+import { beforeAll, describe, expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { signUrl } from '../../src/middleware/http/signedUrls.ts';
 import {
@@ -16,13 +12,12 @@ import {
   falconService,
   memoryStore,
   type ServiceOptions,
-  type Signer,
 } from '../../src/middleware/index.ts';
 import { CodedError } from '../../src/shared/errors.ts';
 import { Contract } from '../support/contract/contract.ts';
 import { seenSoFar } from '../support/contract/watch.ts';
 import { openOwnUrls } from './ownUrls.ts';
-import { type Answer, heldBody, toAnswer } from './support.ts';
+import { type Answer, it as base, heldBody, newSigner, toAnswer } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 interface Operation {
@@ -36,38 +31,32 @@ interface Operation {
 }
 
 const AGGSIGN = '/v1/svc/aggsign';
-const folders: string[] = [];
-const services: FalconService[] = [];
 
-const pair = falcon512.keygen();
-const signer: Signer = {
-  sign: async ({ message }) => ({
-    signature: falcon512.sign(message, pair.secretKey),
-    publicKey: pair.publicKey,
-  }),
-};
+const signer = newSigner();
 
-async function open(options: ServiceOptions = {}): Promise<FalconService> {
-  const dataDirectory = await mkdtemp(join(tmpdir(), 'falconry-every-'));
-  folders.push(dataDirectory);
-  const service = falconService({
-    dataDirectory,
-    // Over a store of ours, signing needs a signer of ours.
-    ...(options.store === undefined ? { signing: true } : { signer }),
-    workers: false,
-    authenticate: (key) => (key === 'key' ? { clientId: 1 } : null),
-    ...options,
-  });
-  services.push(service);
-  await service.start();
-  return service;
-}
+const it = base.extend<{ open: (options?: ServiceOptions) => Promise<FalconService> }>({
+  open: async ({ folder, defer }, use) => {
+    await use(async (options = {}) => {
+      const service = falconService({
+        dataDirectory: folder,
+        // Over a store of ours, signing needs a signer of ours.
+        ...(options.store === undefined ? { signing: true } : { signer }),
+        workers: false,
+        authenticate: (key) => (key === 'key' ? { clientId: 1 } : null),
+        ...options,
+      });
+      defer(() => service.stop({ graceMs: 0 }));
+      await service.start();
+      return service;
+    });
+  },
+});
 
 let contract: Contract;
 let operations: Operation[];
 
 beforeAll(async () => {
-  const { app } = await open();
+  const { app } = falconService({ dataDirectory: '/nowhere', signing: true });
   contract = new Contract(await (await app.request('/v1/openapi.json')).json());
   type Item = Record<string, Record<string, never>>;
   operations = Object.entries(contract.document.paths as Record<string, Item>).flatMap(
@@ -89,10 +78,6 @@ beforeAll(async () => {
         };
       }),
   );
-});
-afterAll(async () => {
-  for (const service of services) await service.stop({ graceMs: 0 });
-  for (const folder of folders) await rm(folder, { recursive: true, force: true });
 });
 
 interface Asked {
@@ -128,7 +113,7 @@ function signed(secret: Uint8Array, path: string): string {
 }
 
 describe('every documented answer', () => {
-  it('401 without a key, 404 for what is not there', async () => {
+  it('401 without a key, 404 for what is not there', async ({ open }) => {
     const service = await open();
     for (const { method, path } of withStatus(401)) {
       expect((await ask(service, method, path, { key: 'x' })).status, path).toBe(401);
@@ -138,7 +123,7 @@ describe('every documented answer', () => {
     }
   });
 
-  it('429 for too many requests, with a good key and without one', async () => {
+  it('429 for too many requests, with a good key and without one', async ({ open }) => {
     const limits = { requestsPerSecond: 1, burst: 1, refusedPerSecond: 1, refusedBurst: 1 };
     const service = await open({ limits });
     const until429 = async (method: string, path: string) => {
@@ -152,9 +137,7 @@ describe('every documented answer', () => {
     for (let i = 0; (await strange()).status !== 429; i++) expect(i).toBeLessThan(100);
   });
 
-  it('500 and 503 with nothing told of the inside', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
-    folders.push(folder);
+  it('500 and 503 with nothing told of the inside', async ({ folder, open }) => {
     const blobs = directoryBlobs({ path: folder });
     const failing = async () => {
       throw new Error('secret');
@@ -182,11 +165,9 @@ describe('every documented answer', () => {
     }
   });
 
-  it('507 while the disk is full', async () => {
+  it('507 while the disk is full', async ({ folder, open }) => {
     const store = memoryStore();
     const urlSecret = await store.tasks.secret('urls');
-    const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
-    folders.push(folder);
     const full = async () => {
       throw new CodedError('STORAGE_FULL');
     };
@@ -203,19 +184,12 @@ describe('every documented answer', () => {
     }
   });
 
-  it('503 while the store is away, and while there is no room for bodies', async () => {
+  it('503 while the store is away, and while there is no room for bodies', async ({ open }) => {
     const store = memoryStore();
-    const away = await open({
-      store: {
-        ...store,
-        tasks: {
-          ...store.tasks,
-          async get() {
-            throw new CodedError('STORE_UNAVAILABLE');
-          },
-        },
-      },
-    });
+    const get = async () => {
+      throw new CodedError('STORE_UNAVAILABLE');
+    };
+    const away = await open({ store: { ...store, tasks: { ...store.tasks, get } } });
     const answer = await ask(away, 'GET', '/v1/svc/tasks/1');
     expect([answer.status, answer.json.code]).toEqual([503, 'STORE_UNAVAILABLE']);
 
@@ -230,7 +204,7 @@ describe('every documented answer', () => {
     expect((await slow).status).toBe(200);
   });
 
-  it('507 without room on the disk', async () => {
+  it('507 without room on the disk', async ({ open }) => {
     const service = await open({ minFreeBytes: Number.MAX_SAFE_INTEGER });
     const { url } = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
     const places: [string, string, object][] = [
@@ -244,7 +218,7 @@ describe('every documented answer', () => {
     }
   });
 
-  it('400, 408, 411, 413, 415 and 422 for bodies and headers', async () => {
+  it('400, 408, 411, 413, 415 and 422 for bodies and headers', async ({ open }) => {
     const store = memoryStore();
     const service = await open({ store });
     // The only one without patience: a held up process may not be taken for a sender that is
@@ -287,9 +261,7 @@ describe('every documented answer', () => {
     expect((await ask(service, 'GET', '/v1/svc/tasks?cursor=x')).status).toBe(400);
   });
 
-  it('400, 413 and 415 for a file that went past the service', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'falconry-every-'));
-    folders.push(folder);
+  it('400, 413 and 415 for a file that went past the service', async ({ folder, open }) => {
     const own = await openOwnUrls(folder);
     const service = await open({ blobs: own.blobs, maxBodyBytes: 1024 });
     const { process_id: id, url } = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
@@ -304,7 +276,7 @@ describe('every documented answer', () => {
     await own.close();
   });
 
-  it('409 and 422 for an Idempotency-Key', async () => {
+  it('409 and 422 for an Idempotency-Key', async ({ open }) => {
     const store = memoryStore();
     const service = await open({ store });
     const data = makeTriples(1);
@@ -338,7 +310,7 @@ describe('every documented answer', () => {
     }
   });
 
-  it('403 for a signed url that is none, and where nothing is signed', async () => {
+  it('403 for a signed url that is none, and where nothing is signed', async ({ open }) => {
     const service = await open({ signing: false });
     for (const { method, path, right } of withStatus(403)) {
       const body = right === 'key' ? { digest: '0x' } : undefined;
@@ -347,7 +319,7 @@ describe('every documented answer', () => {
     }
   });
 
-  it('everything that goes well, and every conflict on the way', async () => {
+  it('everything that goes well, and every conflict on the way', async ({ open }) => {
     const service = await open({ workers: true, threads: 1 });
     const call = (method: string, path: string, more: Asked = {}) =>
       ask(service, method, path, more);
@@ -392,11 +364,11 @@ describe('every documented answer', () => {
     }
   });
 
-  it('none of the document is missing', async (context) => {
+  it('none of the document is missing', async ({ task }) => {
     const seen = await seenSoFar();
     expect(contract.documented.filter((key) => !seen.has(key))).toEqual([]);
     expect(contract.documented.length).toBeGreaterThan(100);
     const { documented, problemCodes } = contract;
-    context.task.meta.contract = { counts: {}, documented, codes: problemCodes };
+    task.meta.contract = { counts: {}, documented, codes: problemCodes };
   });
 });

@@ -1,13 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { memoryStore } from '../../src/middleware/index.ts';
 import { CodedError } from '../../src/shared/errors.ts';
 import { decodeWireHex } from '../../src/wire/hex.ts';
 import { type Triple, toTriple } from '../../src/wire/triple.ts';
-import { type Answer, expectProblem, startService, type TestService } from './support.ts';
+import { type Answer, expectProblem, serviceTest } from './support.ts';
 import { makeMixedTriples, makeTriples, spoil } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
@@ -19,11 +19,7 @@ const statementsOf = (triples: readonly Triple[]) =>
     message: bytesOf(digest),
   }));
 
-let http: TestService;
-beforeAll(async () => {
-  http = await startService();
-});
-afterAll(() => http.close());
+const { it, http } = serviceTest({ onDisk: true });
 
 const record = async (id: number) => {
   const answer = await http.ask('GET', `/v1/svc/tasks/${id}`);
@@ -204,66 +200,57 @@ describe('from signatures to a result', () => {
     expect(events.headers.get('content-type')).toBe('text/event-stream');
   });
 
-  it('events of one client are limited, and free again when the reader has gone', async () => {
-    const few = await startService({ workers: false, limits: { eventStreams: 2 } });
-    try {
-      const { process_id } = (await few.ask('POST', `${AGGSIGN}/task`)).json;
-      const path = `/v1/svc/tasks/${process_id}/events`;
-      const open = async () => {
-        const controller = new AbortController();
-        const { signal } = controller;
-        const response = await fetch(few.address + path, {
-          headers: { authorization: few.alice },
-          signal,
-        });
-        return { status: response.status, leave: () => controller.abort() };
-      };
-      const first = await open();
-      const second = await open();
-      expect([first.status, second.status]).toEqual([200, 200]);
-      expectProblem(await few.ask('GET', path), 429, 'TOO_MANY_STREAMS');
-      first.leave();
-      let third = await open();
-      while (third.status === 429) third = await open();
-      expect(third.status).toBe(200);
-      // The end of the task ends its streams.
-      await few.ask('DELETE', `/v1/svc/tasks/${process_id}`);
-      let after = await few.ask('GET', path);
-      while (after.status === 429) after = await few.ask('GET', path);
-      expect(after.text).toContain('"status":"cancelled"');
-    } finally {
-      await few.close();
-    }
+  it('events of one client are limited, and free again when the reader has gone', async ({
+    start,
+  }) => {
+    const few = await start({ workers: false, limits: { eventStreams: 2 } });
+    const { process_id } = (await few.ask('POST', `${AGGSIGN}/task`)).json;
+    const path = `/v1/svc/tasks/${process_id}/events`;
+    const open = async () => {
+      const controller = new AbortController();
+      const { signal } = controller;
+      const response = await fetch(few.address + path, {
+        headers: { authorization: few.alice },
+        signal,
+      });
+      return { status: response.status, leave: () => controller.abort() };
+    };
+    const first = await open();
+    const second = await open();
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expectProblem(await few.ask('GET', path), 429, 'TOO_MANY_STREAMS');
+    first.leave();
+    let third = await open();
+    while (third.status === 429) third = await open();
+    expect(third.status).toBe(200);
+    // The end of the task ends its streams.
+    await few.ask('DELETE', `/v1/svc/tasks/${process_id}`);
+    let after = await few.ask('GET', path);
+    while (after.status === 429) after = await few.ask('GET', path);
+    expect(after.text).toContain('"status":"cancelled"');
   });
 
-  it('hooks of the host that throw or reject stop nothing', async () => {
+  it('hooks of the host that throw or reject stop nothing', async ({ start }) => {
     const lines: string[] = [];
     let told = 0;
     const log = (message: string) => {
       lines.push(message);
       throw new Error('the host’s logger');
     };
-    const shaky = await startService({
+    const shaky = await start({
       onEvent() {
         if (told++ % 2) throw new Error('the host’s fault');
         return Promise.reject(new Error('the host’s fault, later')) as never;
       },
       logger: { debug: log, info: log, warn: log, error: log },
     });
-    try {
-      const { json } = await shaky.ask('POST', AGGSIGN, { data: makeTriples(1) });
-      let status = '';
-      while (status !== 'completed') {
-        status = (await shaky.ask('GET', `/v1/svc/tasks/${json.process_id}`)).json.status;
-      }
-      expect(lines).toContain('onEvent failed');
-      expect(told).toBeGreaterThan(3);
-    } finally {
-      await shaky.close();
-    }
+    const { json } = await shaky.ask('POST', AGGSIGN, { data: makeTriples(1) });
+    expect(await shaky.ended(json.process_id)).toMatchObject({ status: 'completed' });
+    expect(lines).toContain('onEvent failed');
+    expect(told).toBeGreaterThan(3);
   });
 
-  it('completes a task that was stored, though the store could not say so', async () => {
+  it('completes a task that was stored, though the store could not say so', async ({ start }) => {
     const memory = memoryStore();
     let cuts = 1;
     const store: typeof memory = {
@@ -278,22 +265,15 @@ describe('from signatures to a result', () => {
         },
       },
     };
-    const cut = await startService({ store });
-    try {
-      const data = makeTriples(1);
-      const headers = { 'idempotency-key': 'k' };
-      const ask = () => cut.ask('POST', AGGSIGN, { data }, { headers });
-      expectProblem(await ask(), 503, 'STORE_UNAVAILABLE');
-      const { json } = await ask();
-      const { tasks } = (await cut.ask('GET', '/v1/svc/tasks')).json;
-      expect(tasks.map(({ id }: { id: number }) => id)).toEqual([json.process_id]);
-      const path = `/v1/svc/tasks/${json.process_id}`;
-      let record = json;
-      while (!record.result_path) record = (await cut.ask('GET', path)).json;
-      expect(record.status).toBe('completed');
-    } finally {
-      await cut.close();
-    }
+    const cut = await start({ store });
+    const data = makeTriples(1);
+    const headers = { 'idempotency-key': 'k' };
+    const ask = () => cut.ask('POST', AGGSIGN, { data }, { headers });
+    expectProblem(await ask(), 503, 'STORE_UNAVAILABLE');
+    const { json } = await ask();
+    const { tasks } = (await cut.ask('GET', '/v1/svc/tasks')).json;
+    expect(tasks.map(({ id }: { id: number }) => id)).toEqual([json.process_id]);
+    expect(await cut.ended(json.process_id)).toMatchObject({ status: 'completed' });
   });
 
   it('a result goes away with its task', async () => {
@@ -307,32 +287,23 @@ describe('from signatures to a result', () => {
     expect(files.filter((file) => file.endsWith(`${id}.json`))).toEqual([]);
   });
 
-  it('a result url is good for this result only, and not for ever', async () => {
+  it('a result url is good for this result only, and not for ever', async ({ start }) => {
     const id = await upload(makeTriples(1));
     await follow(id);
     const url = new URL((await record(id)).result_path);
     for (const [name, value] of url.searchParams) {
       const forged = new URL(url);
-      forged.searchParams.set(
-        name,
-        value.startsWith('1') ? `2${value.slice(1)}` : `1${value.slice(1)}`,
-      );
+      forged.searchParams.set(name, (value.startsWith('1') ? '2' : '1') + value.slice(1));
       expectProblem(await http.ask('GET', forged.href), 403, 'FORBIDDEN_URL');
     }
     const other = new URL(url);
     other.pathname = other.pathname.replace(/results\/\d+/, 'results/2');
     expectProblem(await http.ask('GET', other.href), 403, 'FORBIDDEN_URL');
-    const short = await startService({ resultUrlTtlMs: 1, workers: true });
-    try {
-      const { json } = await short.ask('POST', AGGSIGN, { data: makeTriples(1) });
-      const path = `/v1/svc/tasks/${json.process_id}`;
-      let record = json;
-      while (!record.result_path) record = (await short.ask('GET', path)).json;
-      await new Promise((resolve) => setTimeout(resolve, 1100));
-      const late = await short.ask('GET', record.result_path);
-      expectProblem(late, 403, 'FORBIDDEN_URL');
-    } finally {
-      await short.close();
-    }
+    const short = await start({ resultUrlTtlMs: 1, workers: true });
+    const { json } = await short.ask('POST', AGGSIGN, { data: makeTriples(1) });
+    const { result_path } = await short.ended(json.process_id);
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    const late = await short.ask('GET', result_path);
+    expectProblem(late, 403, 'FORBIDDEN_URL');
   });
 });

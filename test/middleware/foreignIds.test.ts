@@ -2,10 +2,10 @@
  * An id that does not exist and the id of another client's task cannot be told apart, not even by
  * the time that the answer takes: the service asks the same of its stores, and answers the same.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { memoryStore } from '../../src/middleware/index.ts';
 import type { ApiKeyStore, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
-import { type Answer, startService, type TestService } from './support.ts';
+import { type Answer, serviceTest } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 /** The routes that name a task, without the service's own name. */
@@ -45,27 +45,25 @@ function recorded<Port extends object>(name: string, port: Port): Port {
   });
 }
 
-let http: TestService;
+const store = memoryStore();
+const { it, http } = serviceTest(() => ({
+  store: {
+    ...store,
+    tasks: recorded<TaskStore>('store', store.tasks),
+    apiKeys: recorded<ApiKeyStore>('store', store.apiKeys),
+  },
+  workers: false,
+}));
 /** Tasks of bob, one in each state that a client can bring about alone. */
 const foreign = new Map<string, number>();
 let absent: number;
 
-beforeAll(async () => {
-  const store = memoryStore();
-  http = await startService({
-    store: {
-      ...store,
-      tasks: recorded<TaskStore>('store', store.tasks),
-      apiKeys: recorded<ApiKeyStore>('store', store.apiKeys),
-    },
-    workers: false,
-  });
+it.beforeAll(async () => {
   const key = http.bob;
-  const create = async () =>
-    (await http.ask('POST', '/v1/svc/aggsign/task', undefined, { key })).json;
+  const create = () => http.create(undefined, { key });
   foreign.set('created', (await create()).process_id);
   const { process_id, url } = await create();
-  await http.ask('PUT', url, makeTriples(1), { key: null });
+  await http.put(url, makeTriples(1));
   foreign.set('uploaded', process_id);
   const direct = await http.ask('POST', '/v1/svc/aggsign', { data: makeTriples(1) }, { key });
   foreign.set('waiting', direct.json.process_id);
@@ -88,7 +86,6 @@ beforeAll(async () => {
   }
   absent = Math.max(...foreign.values()) + 1_000_000;
 });
-afterAll(() => http.close());
 
 interface Seen {
   readonly calls: readonly string[];

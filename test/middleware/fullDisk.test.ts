@@ -7,7 +7,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import type { RunnerEvent } from '../../src/middleware/events.ts';
 import { problemResponse } from '../../src/middleware/http/problems.ts';
@@ -16,7 +16,7 @@ import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import { createRunner } from '../../src/middleware/tasks/runner.ts';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
-import { expectProblem, startService } from './support.ts';
+import { expectProblem, it } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const MIB = 1024 * 1024;
@@ -100,9 +100,13 @@ describe.skipIf(!mounted)('a small file system', () => {
     rmSync(path, { recursive: true });
   });
 
-  it('is told to clients with 507, and fails no task', { timeout: 60_000 }, async () => {
+  it('is told to clients with 507, and fails no task', { timeout: 60_000 }, async ({
+    defer,
+    start,
+  }) => {
     const path = join(small, 'service');
     mkdirSync(path, { mode: 0o700 });
+    defer(() => rmSync(path, { recursive: true }));
     let troubled = (_: string) => {};
     const trouble = new Promise<string>((resolve) => {
       troubled = resolve;
@@ -111,50 +115,30 @@ describe.skipIf(!mounted)('a small file system', () => {
     const warn = (message: string, { code }: Readonly<Record<string, unknown>> = {}) => {
       if (message === 'task will be tried again') troubled(String(code));
     };
-    const http = await startService({
-      blobs: directoryBlobs({ path, minFreeBytes: 0 }),
-      threads: 1,
-      logger: { ...quiet, warn },
-    });
-    try {
-      let makeRoom = fillUp(20_000);
-      const data = makeTriples(20);
-      const refused = await http.ask('POST', '/v1/svc/aggsign', { data });
-      expectProblem(refused, 507, 'STORAGE_FULL');
-      makeRoom();
-      expect((await http.ask('GET', '/v1/svc/tasks')).json.tasks).toEqual([]);
+    const blobs = directoryBlobs({ path, minFreeBytes: 0 });
+    const http = await start({ blobs, threads: 1, logger: { ...quiet, warn } });
+    let makeRoom = fillUp(20_000);
+    const data = makeTriples(20);
+    const refused = await http.ask('POST', '/v1/svc/aggsign', { data });
+    expectProblem(refused, 507, 'STORAGE_FULL');
+    makeRoom();
+    expect((await http.ask('GET', '/v1/svc/tasks')).json.tasks).toEqual([]);
 
-      // There is room for the file, but none for the result.
-      const page = 4096;
-      makeRoom = fillUp(page * (2 + Math.ceil(JSON.stringify(data).length / page)));
-      const accepted = await http.ask('POST', '/v1/svc/aggsign', { data });
-      expect(accepted.status, accepted.text).toBe(202);
-      expect(await trouble).toBe('STORAGE_FULL');
-      const path = `/v1/svc/tasks/${accepted.json.process_id}`;
-      const status = async () => (await http.ask('GET', path)).json.status;
-      expect(['completed', 'failed']).not.toContain(await status());
-      makeRoom();
-      let ended = await status();
-      while (!['completed', 'failed'].includes(ended)) {
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        ended = await status();
-      }
-      expect(ended).toBe('completed');
-    } finally {
-      await http.close();
-      rmSync(path, { recursive: true });
-    }
+    // There is room for the file, but none for the result.
+    const page = 4096;
+    makeRoom = fillUp(page * (2 + Math.ceil(JSON.stringify(data).length / page)));
+    const accepted = await http.ask('POST', '/v1/svc/aggsign', { data });
+    expect(accepted.status, accepted.text).toBe(202);
+    expect(await trouble).toBe('STORAGE_FULL');
+    const { status } = await http.record(accepted.json.process_id);
+    expect(['completed', 'failed']).not.toContain(status);
+    makeRoom();
+    expect(await http.ended(accepted.json.process_id)).toMatchObject({ status: 'completed' });
   });
 });
 
 describe('a limit of SQLite', () => {
-  let folder: string;
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'falconry-pages-'));
-  });
-  afterAll(() => rmSync(folder, { recursive: true }));
-
-  it('refuses the whole group, of which nothing is kept', async () => {
+  it('refuses the whole group, of which nothing is kept', async ({ folder }) => {
     const db = new DatabaseSync(join(folder, 'db'), { timeout: 0 });
     db.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x BLOB); PRAGMA max_page_count = 20');
     const { write } = createGroupCommit(db, 1000);

@@ -1,33 +1,25 @@
 /** Transactions that share a commit keep their own outcomes. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createGroupCommit } from '../../src/middleware/stores/sqlite/groupCommit.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
+import { it } from './support.ts';
 
-let folder: string;
 let db: DatabaseSync;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'falconry-group-'));
+it.beforeEach(({ folder, defer }) => {
   db = new DatabaseSync(join(folder, 'db'), { timeout: 50 });
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER PRIMARY KEY)');
-});
-afterEach(() => {
-  if (db.isOpen) db.close();
-  rmSync(folder, { recursive: true, force: true });
+  defer(() => db.close());
 });
 
 const insert = (x: number) => () => db.prepare('INSERT INTO t VALUES (?)').run(x).changes;
-const rows = () =>
-  db
-    .prepare('SELECT x FROM t ORDER BY x')
-    .all()
-    .map((row) => row.x);
+const rows = () => Array.from(db.prepare('SELECT x FROM t ORDER BY x').iterate(), ({ x }) => x);
 
 describe('a group', () => {
-  it('is one transaction, and is on the disk when the first outcome is heard', async () => {
+  it('is one transaction, and is on the disk when the first outcome is heard', async ({
+    folder,
+  }) => {
     const { write } = createGroupCommit(db, 50);
     const other = new DatabaseSync(join(folder, 'db'));
     const seen: unknown[] = [];
@@ -45,24 +37,18 @@ describe('a group', () => {
       insert(2)();
       throw new Error('no');
     });
-    const outcomes = await Promise.allSettled([
-      write(insert(1)),
-      half,
-      write(insert(1)),
-      write(insert(3)),
-    ]);
-    expect(outcomes.map(({ status }) => status)).toEqual([
-      'fulfilled',
-      'rejected',
-      'rejected',
-      'fulfilled',
-    ]);
+    const writes = [write(insert(1)), half, write(insert(1)), write(insert(3))];
+    const outcomes = await Promise.allSettled(writes);
+    const [kept, undone] = ['fulfilled', 'rejected'];
+    expect(outcomes.map(({ status }) => status)).toEqual([kept, undone, undone, kept]);
     expect(rows()).toEqual([1, 3]);
     await expect(write(insert(3))).rejects.toThrow(/UNIQUE/);
     expect(await write(insert(4))).toBe(1);
   });
 
-  it('is refused as a whole when the file is locked, and can be tried again', async () => {
+  it('is refused as a whole when the file is locked, and can be tried again', async ({
+    folder,
+  }) => {
     const { write } = createGroupCommit(db, 50);
     const other = new DatabaseSync(join(folder, 'db'));
     other.exec('BEGIN IMMEDIATE');
@@ -106,7 +92,7 @@ describe('a group', () => {
   });
 });
 
-it('a store that is closed has committed what was asked for before', async () => {
+it('a store that is closed has committed what was asked for before', async ({ folder }) => {
   const path = join(folder, 'store');
   const store = sqliteTableStore({ path });
   const task = { clientId: 1, state: 'created', threads: 1, ttlMs: 1e12 } as const;

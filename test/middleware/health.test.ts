@@ -1,8 +1,5 @@
 /** Health: ready or not, quickly, whatever the ports do, and however often it is asked. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   answerHealth,
   type FalconService,
@@ -11,25 +8,22 @@ import {
   type ServiceOptions,
 } from '../../src/middleware/index.ts';
 import { CodedError } from '../../src/shared/errors.ts';
-import { toAnswer } from './support.ts';
+import { it as base, toAnswer, until } from './support.ts';
 
 /** What everybody may wait for an answer, and room for a busy machine. */
 const LONGEST_MS = 1500;
 const SPARE_MS = 3000;
 
-let directory: string;
 let service: FalconService;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'falconry-health-'));
+const it = base.extend<{ make: (options?: ServiceOptions) => void }>({
+  make: async ({ folder, defer }, use) => {
+    await use((options) => {
+      const given = { dataDirectory: folder, signing: false, workers: false, ...options };
+      service = falconService(given);
+      defer(() => service.stop({ graceMs: 0 }));
+    });
+  },
 });
-afterEach(async () => {
-  await service.stop({ graceMs: 0 });
-  await rm(directory, { recursive: true, force: true });
-});
-
-const make = (options: ServiceOptions = {}) => {
-  service = falconService({ dataDirectory: directory, signing: false, workers: false, ...options });
-};
 const ask = async (path = '/readyz', method = 'GET') => {
   const answer = answerHealth(service, new Request(`http://a.example${path}`, { method }));
   return answer === null ? null : toAnswer(await answer);
@@ -51,7 +45,7 @@ function pinged(ping: () => Promise<void>, keepPingMs?: number) {
 }
 
 describe('health', () => {
-  it('is ready between start and stop, and answers all the time', async () => {
+  it('is ready between start and stop, and answers all the time', async ({ make }) => {
     make();
     expect(await ask()).toMatchObject({
       status: 503,
@@ -74,7 +68,7 @@ describe('health', () => {
     expect((await ask('/healthz'))!.json).toEqual({ status: 'ok' });
   });
 
-  it('leaves other paths alone, and has no other methods', async () => {
+  it('leaves other paths alone, and has no other methods', async ({ make }) => {
     make();
     expect(await ask('/v1/svc/tasks')).toBeNull();
     expect(await ask('/healthz/')).toBeNull();
@@ -83,7 +77,7 @@ describe('health', () => {
     expect([head!.status, head!.text]).toEqual([200, '']);
   });
 
-  it('says which port fails, and nothing more', async () => {
+  it('says which port fails, and nothing more', async ({ make }) => {
     const { store } = pinged(async () => {
       throw new CodedError('STORE_UNAVAILABLE', { cause: new Error('password of postgres') });
     });
@@ -97,7 +91,7 @@ describe('health', () => {
     expect(answer!.text).not.toContain('password');
   });
 
-  it('takes any other fault of a port for its absence', async () => {
+  it('takes any other fault of a port for its absence', async ({ make }) => {
     const { store } = pinged(async () => {
       throw new TypeError('a secret');
     });
@@ -106,7 +100,9 @@ describe('health', () => {
     expect((await ask())!.json.checks).toEqual({ store: 'STORE_UNAVAILABLE', blobs: 'ok' });
   });
 
-  it('gives up a port that hangs, has one question open, and sees when it is back', async () => {
+  it('gives up a port that hangs, has one question open, and sees when it is back', async ({
+    make,
+  }) => {
     let back = () => {};
     const hanging = pinged(
       () =>
@@ -128,7 +124,9 @@ describe('health', () => {
     expect((await ask())!.json.checks).toEqual({ store: 'ok', blobs: 'ok' });
   });
 
-  it('keeps a good answer for as long as the port says, a bad one for a second', async () => {
+  it('keeps a good answer for as long as the port says, a bad one for a second', async ({
+    make,
+  }) => {
     let fault: CodedError | null = null;
     const own = pinged(async () => {
       if (fault) throw fault;
@@ -138,17 +136,17 @@ describe('health', () => {
     const startMs = performance.now();
     expect((await ask())!.status).toBe(200);
     fault = new CodedError('STORE_NEWER');
-    while ((await ask())!.status === 200) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(async () => (await ask())!.status !== 200);
     expect(performance.now() - startMs).toBeGreaterThan(2400);
     expect((await ask())!.json.checks.store).toBe('STORE_NEWER');
     expect(own.count()).toBeLessThan(4);
     fault = null;
     const backMs = performance.now();
-    while ((await ask())!.status === 503) await new Promise((resolve) => setTimeout(resolve, 50));
+    await until(async () => (await ask())!.status !== 503);
     expect(performance.now() - backMs).toBeLessThan(1100 + SPARE_MS);
   });
 
-  it('asks a port once a second, whoever asks', async () => {
+  it('asks a port once a second, whoever asks', async ({ make }) => {
     const quick = pinged(async () => {});
     make({ store: quick.store });
     await service.start();

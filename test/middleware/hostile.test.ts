@@ -2,13 +2,13 @@
  * What a hostile user would send, over real HTTP, to every endpoint: each time a problem document
  * with the right status, and the service alive afterwards.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { openHttpServer } from '../../src/cli/operate/httpServer.ts';
 import type { Triple } from '../../src/wire/triple.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';
 import { fact } from '../support/facts.ts';
 import { type RawRequest, sendRaw } from './rawHttp.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, serviceTest, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const SIGN = '/v1/falcon/sign';
@@ -17,22 +17,18 @@ const VERIFY = '/v1/svc/aggsign/verify';
 const CREATE = '/v1/svc/aggsign/task';
 const MIB = 1024 * 1024;
 
-let http: TestService;
-let triple: Triple;
+const { it, http } = serviceTest({ workers: false });
+/** Its patience is short, so that the tests of it are. */
+const { it: onWire, http: wire } = serviceTest({ workers: false, bodyIdleTimeoutMs: 300 });
+const [triple] = makeTriples(1) as [Triple];
 let answered = 0;
 
-beforeAll(async () => {
-  http = await startService({ workers: false });
-  [triple] = makeTriples(1) as [Triple];
-});
-afterAll(() => http.close());
-
 /** After every single test: an ordinary request is answered in an ordinary way. */
-afterEach(async () => {
-  const alive = await http.ask('GET', '/v1/svc/tasks?limit=1');
-  expect(alive.status).toBe(200);
+const alive = async (service: TestService) => {
+  expect((await service.ask('GET', '/v1/svc/tasks?limit=1')).status).toBe(200);
   answered++;
-});
+};
+it.afterEach(({ http }) => alive(http));
 
 const hex = (bytes: number) => `0x${'ab'.repeat(bytes)}`;
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
@@ -185,11 +181,8 @@ describe('bodies', () => {
     expect(answer.json.errors[0].path).toBe('/aggregate');
   });
   it.each(badData)('statements: %s is a 422', async (_, data, code) => {
-    expectProblem(
-      await http.ask('POST', VERIFY, { aggregate: '0x00', statements: data }),
-      422,
-      code,
-    );
+    const answer = await http.ask('POST', VERIFY, { aggregate: '0x00', statements: data });
+    expectProblem(answer, 422, code);
   });
 });
 
@@ -236,53 +229,19 @@ describe('types, methods, paths', () => {
   });
 
   it.each([
-    '/',
-    '/v1',
-    '/v1/',
-    '/v2/svc/tasks',
-    '/v1/svc',
-    '/v1/svc/',
-    '/v1/svc/task',
-    '/v1/svc/tasks/',
-    '/v1/svc/tasks/1/2',
-    '/v1/falcon',
-    '/v1/falcon/verify',
-    '/V1/svc/tasks',
-    '/v1/SVC/tasks',
-    '/v1/svc/aggsign/',
-    '/favicon.ico',
-    '/v1/svc/%2e%2e/tasks',
-    '/v1//svc/tasks',
-    '/v1/svc/tasks%00',
-    '/v1/svc/tasks;x=1',
-    '/.env',
-    `/v1/svc/${'a'.repeat(8000)}`,
+    ...['/', '/v1', '/v1/', '/v2/svc/tasks', '/v1/svc', '/v1/svc/', '/v1/svc/task'],
+    ...['/v1/svc/tasks/', '/v1/svc/tasks/1/2', '/v1/falcon', '/v1/falcon/verify'],
+    ...['/V1/svc/tasks', '/v1/SVC/tasks', '/v1/svc/aggsign/', '/favicon.ico'],
+    ...['/v1/svc/%2e%2e/tasks', '/v1//svc/tasks', '/v1/svc/tasks%00', '/v1/svc/tasks;x=1'],
+    ...['/.env', `/v1/svc/${'a'.repeat(8000)}`],
   ])('%s is a 404', async (path) => {
     expectProblem(await http.ask('GET', path), 404, 'NOT_FOUND');
   });
 
   const noIds = [
-    '0',
-    '1',
-    '00',
-    '-1',
-    '1.0',
-    '1e3',
-    '0x1',
-    'abc',
-    'null',
-    'NaN',
-    '%31%20',
-    '１',
-    '%00',
-    "1'--",
-    '9007199254740993',
-    '999999999999999999',
-    '9'.repeat(19),
-    '9'.repeat(4000),
-    '..%2f1',
-    '1%2fresult',
-    '+1',
+    ...['0', '1', '00', '-1', '1.0', '1e3', '0x1', 'abc', 'null', 'NaN', '%31%20', '１', '%00'],
+    ...["1'--", '9007199254740993', '999999999999999999', '9'.repeat(19), '9'.repeat(4000)],
+    ...['..%2f1', '1%2fresult', '+1'],
   ];
   it.each(noIds)('the task id %s is a 404 everywhere', async (id) => {
     for (const [method, path] of [
@@ -322,15 +281,7 @@ describe('types, methods, paths', () => {
 });
 
 describe('bytes on the wire', () => {
-  /** Its patience is short, so that the tests of it are. */
-  let wire: TestService;
-  beforeAll(async () => {
-    wire = await startService({ workers: false, bodyIdleTimeoutMs: 300 });
-  });
-  afterAll(() => wire.close());
-  afterEach(async () => {
-    expect((await wire.ask('GET', '/v1/svc/tasks?limit=1')).status).toBe(200);
-  });
+  onWire.afterEach(({ http }) => alive(http));
 
   const head = (method: string, path: string, ...headers: string[]) =>
     headOf(wire, method, path, ...headers);
@@ -345,126 +296,45 @@ describe('bytes on the wire', () => {
     ].join('\r\n');
   const json = 'Content-Type: application/json';
 
-  type Raw = [what: string, make: () => RawRequest, status: number, code: string];
-  const broken: Raw[] = [
-    ['no HTTP at all', () => ({ parts: ['hello falcon\r\n\r\n'] }), 400, 'MALFORMED_REQUEST'],
-    [
-      'a TLS greeting',
-      () => ({ parts: [Uint8Array.of(22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3), '\r\n\r\n'] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'an unknown method',
-      () => ({ parts: [head('FALCON', '/v1/svc/tasks')] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'a header with a zero byte',
-      () => ({ parts: [head('GET', '/v1/svc/tasks', 'X-A: \0')] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'headers of 100 kB',
-      () => ({ parts: [head('GET', '/v1/svc/tasks', `X-A: ${'a'.repeat(100_000)}`)] }),
-      431,
-      'HEADERS_TOO_LARGE',
-    ],
-    [
-      'a backslash in the path',
-      () => ({ parts: [head('GET', '/v1\\svc\\tasks')] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'a host that is none',
-      () => ({ parts: ['GET /v1/svc/tasks HTTP/1.1\r\nHost: a/b@c\r\n\r\n'] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    ...['1.2.3.4.5', '256.256.256.256', '9'.repeat(40)].map(
-      (host): Raw => [
-        `a host that only looks like an address: ${host}`,
-        () => ({ parts: [head('POST', CREATE).replace('falcon.test', host)] }),
-        400,
-        'MALFORMED_REQUEST',
-      ],
-    ),
-    [
-      'two hosts',
-      () => ({ parts: [head('GET', '/v1/openapi.json', 'host: other.test')] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'no host',
-      () => ({ parts: ['GET /v1/svc/tasks HTTP/1.1\r\n\r\n'] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'a negative length',
-      () => ({ parts: [head('POST', SIGN, json, 'Content-Length: -5')] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'two lengths',
-      () => ({ parts: [head('POST', SIGN, json, 'Content-Length: 2', 'Content-Length: 3'), '{}'] }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'length and chunks',
-      () => ({
-        parts: [head('POST', SIGN, json, 'Content-Length: 2', 'Transfer-Encoding: chunked'), '{}'],
-      }),
-      400,
-      'MALFORMED_REQUEST',
-    ],
-    [
-      'a length of a petabyte',
-      () => ({ parts: [head('POST', DIRECT, json, 'Content-Length: 1125899906842624')] }),
-      413,
-      'BODY_TOO_LARGE',
-    ],
-    [
-      'chunks that are none',
-      () => ({ parts: [head('POST', SIGN, json, 'Transfer-Encoding: chunked'), 'zz\r\n{}\r\n'] }),
-      400,
-      '',
-    ],
-    [
-      'a body that never comes',
-      () => ({ parts: [head('POST', SIGN, json, 'Content-Length: 20')] }),
-      408,
-      'REQUEST_TIMEOUT',
-    ],
-    [
-      'a body that stops half-way',
-      () => ({ parts: [head('POST', SIGN, json, 'Content-Length: 20'), '{"digest"'] }),
-      408,
-      'REQUEST_TIMEOUT',
-    ],
-    [
-      'chunks that never end',
-      () => ({
-        parts: [head('POST', DIRECT, json, 'Transfer-Encoding: chunked'), '5\r\n{"dat\r\n'],
-      }),
-      408,
-      'REQUEST_TIMEOUT',
-    ],
-    [
-      'a body that is not there',
-      () => ({ parts: [head('POST', SIGN, json)] }),
-      400,
-      'MALFORMED_JSON',
-    ],
+  type Raw = [what: string, parts: () => RawRequest['parts'], status: number, code: string];
+  const TASKS = '/v1/svc/tasks';
+  const chunked = 'Transfer-Encoding: chunked';
+  const lengths = (...given: number[]) => given.map((length) => `Content-Length: ${length}`);
+  const malformed: [what: string, parts: () => RawRequest['parts']][] = [
+    ['no HTTP at all', () => ['hello falcon\r\n\r\n']],
+    ['a TLS greeting', () => [Uint8Array.of(22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3), '\r\n\r\n']],
+    ['an unknown method', () => [head('FALCON', TASKS)]],
+    ['a header with a zero byte', () => [head('GET', TASKS, 'X-A: \0')]],
+    ['a backslash in the path', () => [head('GET', '/v1\\svc\\tasks')]],
+    ['a host that is none', () => [`GET ${TASKS} HTTP/1.1\r\nHost: a/b@c\r\n\r\n`]],
+    ...['1.2.3.4.5', '256.256.256.256', '9'.repeat(40)].map((host): (typeof malformed)[number] => [
+      `a host that only looks like an address: ${host}`,
+      () => [head('POST', CREATE).replace('falcon.test', host)],
+    ]),
+    ['two hosts', () => [head('GET', '/v1/openapi.json', 'host: other.test')]],
+    ['no host', () => [`GET ${TASKS} HTTP/1.1\r\n\r\n`]],
+    ['a negative length', () => [head('POST', SIGN, json, ...lengths(-5))]],
+    ['two lengths', () => [head('POST', SIGN, json, ...lengths(2, 3)), '{}']],
+    ['length and chunks', () => [head('POST', SIGN, json, ...lengths(2), chunked), '{}']],
   ];
-  it.each(broken)('%s', async (_, make, status, code) => {
-    const answer = await sendRaw(wire.port, make());
+  const late: typeof malformed = [
+    ['a body that never comes', () => [head('POST', SIGN, json, ...lengths(20))]],
+    ['a body that stops half-way', () => [head('POST', SIGN, json, ...lengths(20)), '{"digest"']],
+    ['chunks that never end', () => [head('POST', DIRECT, json, chunked), '5\r\n{"dat\r\n']],
+  ];
+  const long = () => [head('GET', TASKS, `X-A: ${'a'.repeat(100_000)}`)];
+  const petabyte = () => [head('POST', DIRECT, json, ...lengths(2 ** 50))];
+  const noChunks = () => [head('POST', SIGN, json, chunked), 'zz\r\n{}\r\n'];
+  const broken: Raw[] = [
+    ...malformed.map(([what, parts]): Raw => [what, parts, 400, 'MALFORMED_REQUEST']),
+    ['headers of 100 kB', long, 431, 'HEADERS_TOO_LARGE'],
+    ['a length of a petabyte', petabyte, 413, 'BODY_TOO_LARGE'],
+    ['chunks that are none', noChunks, 400, ''],
+    ...late.map(([what, parts]): Raw => [what, parts, 408, 'REQUEST_TIMEOUT']),
+    ['a body that is not there', () => [head('POST', SIGN, json)], 400, 'MALFORMED_JSON'],
+  ];
+  onWire.each(broken)('%s', async (_, parts, status, code) => {
+    const answer = await sendRaw(wire.port, { parts: parts() });
     expect(answer).not.toBeNull();
     expectProblem(answer!, status, code || undefined);
     // What became a request is watched in the service itself.
@@ -474,37 +344,36 @@ describe('bytes on the wire', () => {
     noteAnswer(await contractAt(wire.address), seen);
   });
 
-  it('an upload without any length is a 411', async () => {
+  onWire('an upload without any length is a 411', async () => {
     const { url } = (await wire.ask('POST', CREATE)).json;
     const { pathname, search } = new URL(url);
     const answer = await sendRaw(wire.port, { parts: [head('PUT', pathname + search, json)] });
     expectProblem(answer!, 411, 'LENGTH_REQUIRED');
   });
 
-  it('an upload that stops half-way, or is cut, leaves no file and can be repeated', async () => {
-    const { url, process_id } = (await wire.ask('POST', CREATE)).json;
-    const { pathname, search } = new URL(url);
-    const parts = [head('PUT', pathname + search, json, 'Content-Length: 100'), '[ '];
-    expectProblem((await sendRaw(wire.port, { parts }))!, 408, 'REQUEST_TIMEOUT');
-    await sendRaw(wire.port, { parts, ending: 'cut' });
-    await sendRaw(wire.port, { parts, ending: 'end' });
-    const notify = await wire.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
-    expectProblem(notify, 409, 'NOT_UPLOADED');
-    expect((await wire.ask('PUT', url, '[]', { key: null })).status).toBe(200);
-  });
+  onWire(
+    'an upload that stops half-way, or is cut, leaves no file and can be repeated',
+    async () => {
+      const { url, process_id } = (await wire.ask('POST', CREATE)).json;
+      const { pathname, search } = new URL(url);
+      const parts = [head('PUT', pathname + search, json, 'Content-Length: 100'), '[ '];
+      expectProblem((await sendRaw(wire.port, { parts }))!, 408, 'REQUEST_TIMEOUT');
+      await sendRaw(wire.port, { parts, ending: 'cut' });
+      await sendRaw(wire.port, { parts, ending: 'end' });
+      const notify = await wire.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
+      expectProblem(notify, 409, 'NOT_UPLOADED');
+      expect((await wire.ask('PUT', url, '[]', { key: null })).status).toBe(200);
+    },
+  );
 
-  it('a body that comes drop by drop is read to its end', async () => {
+  onWire('a body that comes drop by drop is read to its end', async ({ start }) => {
     // All in all it takes longer than the patience with one drop, and one drop far less.
-    const patient = await startService({
-      workers: false,
-      bodyIdleTimeoutMs: 2500,
-      minBodyBytesPerSecond: 1,
-    });
+    const slow = { workers: false, bodyIdleTimeoutMs: 2500, minBodyBytesPerSecond: 1 };
+    const patient = await start(slow);
     const body = '{"digest":"0x00"}';
     const length = `Content-Length: ${body.length}`;
     const parts = [headOf(patient, 'POST', SIGN, json, length), ...body];
     const answer = await sendRaw(patient.port, { parts, pauseMs: 160 });
-    await patient.close();
     expect(answer?.status).toBe(200);
   });
 
@@ -534,12 +403,12 @@ describe('bytes on the wire', () => {
     }
   });
 
-  it('a hundred connections that say half a word do not stop the others', async () => {
+  onWire('a hundred connections that say half a word do not stop the others', async ({ start }) => {
     const halfWord = (to: TestService) => ({
       parts: [headOf(to, 'POST', DIRECT, json, 'Content-Length: 33000000'), '{"data":['],
     });
     // One that waits for them longer than this test lasts, and answers another all the same.
-    const patient = await startService({ workers: false, bodyIdleTimeoutMs: 600_000 });
+    const patient = await start({ workers: false, bodyIdleTimeoutMs: 600_000 });
     const kept = Array.from({ length: 100 }, () => sendRaw(patient.port, halfWord(patient)));
     expect((await patient.ask('GET', '/v1/svc/tasks')).status).toBe(200);
     await patient.close();
@@ -555,10 +424,11 @@ describe('bytes on the wire', () => {
     }
   });
 
-  it('headers that never end are cut off', async () => {
+  onWire('headers that never end are cut off', async () => {
     const { service } = wire;
+    const { fetch } = service.app;
     const hasty = await openHttpServer({
-      fetch: service.app.fetch,
+      fetch,
       port: 0,
       host: '127.0.0.1',
       headersTimeoutMs: 200,
@@ -569,7 +439,7 @@ describe('bytes on the wire', () => {
     expectProblem(answer!, 408, 'REQUEST_TIMEOUT');
   });
 
-  it('many cut connections leave nothing behind', async () => {
+  onWire('many cut connections leave nothing behind', async () => {
     const parts = [head('POST', DIRECT, json, 'Content-Length: 1000000'), '{"data":['];
     await Promise.all(
       Array.from({ length: 50 }, () => sendRaw(wire.port, { parts, ending: 'cut' })),
@@ -579,7 +449,7 @@ describe('bytes on the wire', () => {
   });
 });
 
-it('states what was tried', (context) => {
+it('states what was tried', ({ task }) => {
   expect(answered).toBeGreaterThan(250);
-  fact(context, 'hostile requests', `${answered} cases over HTTP, the service alive after each`);
+  fact({ task }, 'hostile requests', `${answered} cases over HTTP, the service alive after each`);
 });

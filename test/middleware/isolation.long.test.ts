@@ -1,8 +1,6 @@
 /** Attempts in isolation: real processes, ended by real signals. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { type BlobStore, newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import type { Task } from '../../src/middleware/stores/port/task.ts';
@@ -12,9 +10,9 @@ import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts'
 import { formatTaskFile } from '../../src/wire/triple.ts';
 import { type WatchedWorkers, watchWorkers } from '../shared/threads/workers.ts';
 import { isolatedWorkers, listsProcesses } from '../support/isolatedWorkers.ts';
+import { it } from './support.ts';
 import { makeItems } from './triples.ts';
 
-let folder: string;
 let blobs: BlobStore;
 let aggregator: Aggregator;
 let watched: WatchedWorkers;
@@ -23,8 +21,7 @@ const items = makeItems(40, 4);
 /** Takes long enough to be ended in the middle. */
 const large = Array.from({ length: 1722 }, (_, i) => items[i % items.length]!);
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'falconry-isolation-'));
+it.beforeEach(({ folder }) => {
   blobs = directoryBlobs({ path: folder });
   watched = watchWorkers();
   const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxInputBytes: 1 << 23 };
@@ -35,7 +32,6 @@ afterEach(async () => {
   watched.restore();
   await aggregator.close();
   expect(isolatedWorkers()).toEqual([]);
-  await rm(folder, { recursive: true });
 });
 
 const controller = () => new AbortController();
@@ -107,7 +103,7 @@ it('stops when it is told to', async () => {
   await expect(never).rejects.toBe(reason);
 });
 
-it('takes a thread of its own where there are no processes', async () => {
+it('takes a thread of its own where there are no processes', async ({ folder }) => {
   process.execPath = join(folder, 'compiled-program');
   await expectResult(await attempt(true, controller().signal));
   expect(watched.workers).toHaveLength(1);
@@ -118,7 +114,7 @@ it('takes a thread of its own where there are no processes', async () => {
   expect(watched.workers).toHaveLength(3);
 });
 
-it('blames no task for a worker that cannot be started', async () => {
+it('blames no task for a worker that cannot be started', async ({ folder }) => {
   watched.restore();
   process.execPath = join(folder, 'compiled-program');
   const nowhere = watchWorkers(() => new URL('file:///nowhere/taskWorker.js'));

@@ -1,23 +1,20 @@
 /** The default signer: one key file for each parameter set, and what is refused in its place. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { falcon512, falcon1024, type ParameterSet } from '../../src/falcon/index.ts';
 import { falconService, memoryStore } from '../../src/middleware/index.ts';
 import { checkKey, KeyFileSigner, keyPlace } from '../../src/middleware/signing/keyFile.ts';
+import { it } from './support.ts';
 
 let directory: string;
 let keys: string;
 let path: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'falconry-keys-'));
+it.beforeEach(({ folder }) => {
+  directory = folder;
   keys = join(directory, 'keys');
   path = join(keys, 'signing.json');
 });
-afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const placeOf = (signingSet: ParameterSet = 'falcon512', signingKeyFile?: string) =>
   keyPlace({ dataDirectory: directory, signingKeyFile, signingSet });
@@ -59,21 +56,6 @@ describe('the key file', () => {
     expect([version, parameter_set]).toEqual([1, 'falcon512']);
     const secretKey = Buffer.from(secret_key.slice(2), 'hex');
     expect(`0x${Buffer.from(falcon512.getPublicKey(secretKey)).toString('hex')}`).toBe(public_key);
-  });
-
-  it('is the same for two processes that start together', { timeout: 120_000 }, async () => {
-    const entry = new URL('./fixtures/keyOpener.ts', import.meta.url);
-    for (let round = 0; round < 5; round++) {
-      await rm(keys, { recursive: true, force: true });
-      const children = [0, 1].map(() => fork(entry, [directory], { execArgv: [] }));
-      await Promise.all(children.map((child) => once(child, 'message')));
-      const answers = children.map((child) => once(child, 'message'));
-      for (const child of children) child.send('open');
-      const [[first], [second]] = (await Promise.all(answers)) as [[string], [string]];
-      expect(first).toBe(second);
-      expect(first).toMatch(/^09[0-9a-f]{1792}$/);
-      expect(await readdir(keys)).toEqual(['signing.json']);
-    }
   });
 
   it('is one for each parameter set', async () => {

@@ -1,28 +1,26 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { describe, expect } from 'vitest';
+import { expectProblem, serviceTest } from './support.ts';
 
 const TASKS = '/v1/svc/tasks';
 const NANOSECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
 
+const { it, http } = serviceTest({ workers: false });
+
 describe('GET /v1/svc/tasks', () => {
-  let http: TestService;
   /** Alice's tasks in order of making; every third has its file uploaded. */
   const ids: number[] = [];
   const uploaded: number[] = [];
-  beforeAll(async () => {
-    http = await startService({ workers: false });
+  it.beforeAll(async () => {
     for (let i = 0; i < 250; i++) {
-      const { json } = await http.ask('POST', '/v1/svc/aggsign/task');
-      ids.push(json.process_id);
+      const { process_id, url } = await http.create();
+      ids.push(process_id);
       if (i % 3 === 0) {
-        await http.ask('PUT', json.url, '[]', { key: null });
-        uploaded.push(json.process_id);
+        await http.put(url);
+        uploaded.push(process_id);
       }
-      if (i % 50 === 0)
-        await http.ask('POST', '/v1/svc/aggsign/task', undefined, { key: http.bob });
+      if (i % 50 === 0) await http.create(undefined, { key: http.bob });
     }
   });
-  afterAll(() => http.close());
 
   const page = async (query: string, key?: string) => {
     const answer = await http.ask('GET', TASKS + query, undefined, key ? { key } : {});
@@ -83,8 +81,7 @@ describe('GET /v1/svc/tasks', () => {
 
   it('shows a task that arrives while somebody pages, once', async () => {
     const { key } = await http.service.apiKeys.create({ name: 'dave' });
-    const create = async () =>
-      (await http.ask('POST', '/v1/svc/aggsign/task', undefined, { key })).json.process_id;
+    const create = async () => (await http.create(undefined, { key })).process_id;
     const expected = [await create(), await create(), await create()];
     const first = await page('?limit=2', key);
     expected.push(await create());
@@ -161,30 +158,26 @@ describe('GET /v1/svc/tasks', () => {
 });
 
 describe('isolation between clients', () => {
-  it('another client’s task is the same 404 as one that never was', async () => {
-    const http = await startService({ workers: false });
-    try {
-      const { process_id } = (await http.ask('POST', '/v1/svc/aggsign/task')).json;
-      const bob = { key: http.bob };
-      const calls: [string, string][] = [
-        ['GET', '/v1/svc/tasks/ID'],
-        ['DELETE', '/v1/svc/tasks/ID'],
-        ['GET', '/v1/svc/tasks/ID/result'],
-        ['GET', '/v1/svc/tasks/ID/events'],
-        ['POST', '/v1/svc/aggsign/notify/ID'],
-        ['POST', '/v1/svc/aggsign/task/ID/url'],
-      ];
-      for (const [method, path] of calls) {
-        const foreign = await http.ask(method, path.replace('ID', process_id), undefined, bob);
-        const unknown = await http.ask(method, path.replace('ID', '12345'), undefined, bob);
-        expectProblem(foreign, 404, 'NOT_FOUND');
-        expect(foreign.text).toBe(unknown.text);
-      }
-      expect((await http.ask('GET', `/v1/svc/tasks/${process_id}`)).json.status).toBe(
-        'wait for task file upload',
-      );
-    } finally {
-      await http.close();
+  it('another client’s task is the same 404 as one that never was', async ({ start }) => {
+    const http = await start({ workers: false });
+    const { process_id } = (await http.ask('POST', '/v1/svc/aggsign/task')).json;
+    const bob = { key: http.bob };
+    const calls: [string, string][] = [
+      ['GET', '/v1/svc/tasks/ID'],
+      ['DELETE', '/v1/svc/tasks/ID'],
+      ['GET', '/v1/svc/tasks/ID/result'],
+      ['GET', '/v1/svc/tasks/ID/events'],
+      ['POST', '/v1/svc/aggsign/notify/ID'],
+      ['POST', '/v1/svc/aggsign/task/ID/url'],
+    ];
+    for (const [method, path] of calls) {
+      const foreign = await http.ask(method, path.replace('ID', process_id), undefined, bob);
+      const unknown = await http.ask(method, path.replace('ID', '12345'), undefined, bob);
+      expectProblem(foreign, 404, 'NOT_FOUND');
+      expect(foreign.text).toBe(unknown.text);
     }
+    expect((await http.ask('GET', `/v1/svc/tasks/${process_id}`)).json.status).toBe(
+      'wait for task file upload',
+    );
   });
 });

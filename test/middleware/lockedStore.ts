@@ -3,10 +3,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { falcon512 } from '../../src/falcon/index.ts';
-import type { ServiceOptions, Signer } from '../../src/middleware/index.ts';
+import type { ServiceOptions } from '../../src/middleware/index.ts';
 import { STORE_FILE } from '../../src/middleware/options/options.ts';
-import { expectProblem, startService } from './support.ts';
+import { expectProblem, newSigner, startService } from './support.ts';
 
 /** Takes the lock in a process of its own. @returns a function that lets it go */
 export async function lockFile(path: string): Promise<() => Promise<void>> {
@@ -19,12 +18,6 @@ export async function lockFile(path: string): Promise<() => Promise<void>> {
     await ended;
   };
 }
-
-const { secretKey, publicKey } = falcon512.keygen();
-/** Also over a store of the test's own, the service signs. */
-const signer: Signer = {
-  sign: async ({ message }) => ({ signature: falcon512.sign(message, secretKey), publicKey }),
-};
 
 export interface LockedRun {
   /** The time in which a write was refused. */
@@ -47,12 +40,9 @@ export async function whileLocked(
   const warnings: string[] = [];
   const quiet = { debug() {}, info() {}, error() {} };
   const logger = { ...quiet, warn: (message: string) => void warnings.push(message) };
-  const http = await startService({
-    threads: 1,
-    logger,
-    signer,
-    ...options((message) => warnings.push(message)),
-  });
+  const more = options((message) => warnings.push(message));
+  const onDisk = more.store === undefined;
+  const http = await startService({ onDisk, threads: 1, logger, signer: newSigner(), ...more });
   try {
     const create = () => http.ask('POST', '/v1/svc/aggsign/task');
     const { process_id: id } = (await create()).json;

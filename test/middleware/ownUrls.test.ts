@@ -3,34 +3,28 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type OwnUrls, openOwnUrls } from './ownUrls.ts';
-import { type Answer, expectProblem, startService, type TestService, toAnswer } from './support.ts';
+import { afterAll, describe, expect } from 'vitest';
+import { openOwnUrls } from './ownUrls.ts';
+import { type Answer, expectProblem, serviceTest, toAnswer } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const MAX_BODY = 64 * 1024;
 
-let folder: string;
-let own: OwnUrls;
-let http: TestService;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'falconry-own-'));
-  own = await openOwnUrls(join(folder, 'files'));
-  const limits = { storedBytes: 100_000 };
-  http = await startService({ blobs: own.blobs, maxBodyBytes: MAX_BODY, limits, threads: 1 });
-});
+const folder = await mkdtemp(join(tmpdir(), 'falconry-own-'));
+const own = await openOwnUrls(join(folder, 'files'));
+const limits = { storedBytes: 100_000 };
+const options = { blobs: own.blobs, maxBodyBytes: MAX_BODY, limits, threads: 1 };
+const { it, http } = serviceTest(options);
 afterAll(async () => {
-  await http.close();
   await own.close();
   await rm(folder, { recursive: true });
 });
 
 const create = async (body?: unknown, key = http.alice) => {
-  const { process_id: id, url } = (await http.ask('POST', `${AGGSIGN}/task`, body, { key })).json;
-  return { id: id as number, url: url as string };
+  const { process_id: id, url } = await http.create(body, { key });
+  return { id, url };
 };
 const put = async (url: string, body: string | Uint8Array, headers = {}): Promise<Answer> =>
   toAnswer(
@@ -42,13 +36,6 @@ const put = async (url: string, body: string | Uint8Array, headers = {}): Promis
   );
 const notify = (id: number, key = http.alice) =>
   http.ask('POST', `${AGGSIGN}/notify/${id}`, undefined, { key });
-const record = async (id: number) => (await http.ask('GET', `/v1/svc/tasks/${id}`)).json;
-/** The last record of a task. */
-async function ended(id: number) {
-  const { text } = await http.ask('GET', `/v1/svc/tasks/${id}/events`);
-  expect(text).toContain('event: progress');
-  return record(id);
-}
 
 describe('a task file that goes past the service', () => {
   it('becomes a result, which is fetched past it as well', async () => {
@@ -59,7 +46,7 @@ describe('a task file that goes past the service', () => {
     const told = await notify(id);
     expect(told.status, told.text).toBe(202);
     expect((await notify(id)).status).toBe(202);
-    const done = await ended(id);
+    const done = await http.ended(id);
     expect(done.status).toBe('completed');
     expect(done.result_path.endsWith(`/${id}.json?GET`)).toBe(true);
     const file = await (await fetch(done.result_path)).json();
@@ -95,7 +82,7 @@ describe('a task file that goes past the service', () => {
     expectProblem(await notify(id), 409, 'NOT_UPLOADED');
     await put(url, '[]', { 'content-type': 'application/json; charset=utf-8' });
     expect((await notify(id)).status).toBe(202);
-    expect((await ended(id)).status).toBe('failed');
+    expect((await http.ended(id)).status).toBe('failed');
   });
 
   it('counts against the quota of the client, and is deleted beyond it', async () => {
@@ -123,10 +110,10 @@ describe('a task file that goes past the service', () => {
     expect((await notify(id)).status).toBe(202);
     await put(url, JSON.stringify(makeTriples(1)));
     release();
-    const failed = await ended(id);
+    const failed = await http.ended(id);
     expect(failed.status).toBe('failed');
     expect(failed.error.code).toBe('INPUT_CHANGED');
-    expect((await ended(busy.id)).status).toBe('completed');
+    expect((await http.ended(busy.id)).status).toBe('completed');
     expect(own.held()).not.toContain(id);
   });
 
@@ -153,14 +140,13 @@ describe('a task file that goes past the service', () => {
     expectProblem(large, 413, 'BODY_TOO_LARGE');
   });
 
-  it('is deleted when the time of its task is over', async () => {
-    const short = await startService({ blobs: own.blobs, uploadUrlTtlMs: 1000, threads: 1 });
-    const { process_id: id, url } = (await short.ask('POST', `${AGGSIGN}/task`)).json;
+  it('is deleted when the time of its task is over', async ({ start }) => {
+    const short = await start({ blobs: own.blobs, uploadUrlTtlMs: 1000, threads: 1 });
+    const { process_id: id, url } = await short.create();
     await put(url, '[]');
     expect(own.held()).toContain(id);
     await expect.poll(() => own.held(), { timeout: 60_000 }).not.toContain(id);
-    expect((await short.ask('GET', `/v1/svc/tasks/${id}`)).json.status).toBe('expired');
-    await short.close();
+    expect((await short.record(id)).status).toBe('expired');
   });
 });
 

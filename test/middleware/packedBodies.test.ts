@@ -1,12 +1,11 @@
 /** Bodies compressed with gzip, at every endpoint that accepts a body. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { gunzipped } from '../../src/middleware/http/body.ts';
-import type { TaskItem } from '../../src/wire/triple.ts';
 import { formatTaskFile, toTriple } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, serviceTest } from './support.ts';
 import { makeItems } from './triples.ts';
 
 const SIGN = '/v1/falcon/sign';
@@ -15,23 +14,15 @@ const VERIFY = '/v1/svc/aggsign/verify';
 const MIB = 1024 * 1024;
 const GZIP = { 'content-encoding': 'gzip' };
 
-let http: TestService;
-let items: TaskItem[];
-beforeAll(async () => {
-  http = await startService({ maxBodyBytes: MIB, maxSignatures: 50 });
-  items = makeItems(12, 3);
-});
-afterAll(() => http.close());
+const { it, http } = serviceTest({ maxBodyBytes: MIB, maxSignatures: 50 });
+const items = makeItems(12, 3);
 
 const gzip = (body: string | Uint8Array) => new Uint8Array(gzipSync(body));
 const json = (value: unknown) => JSON.stringify(value);
 
 async function put(body: string | Uint8Array, headers: Record<string, string>) {
-  const { url, process_id } = (await http.ask('POST', '/v1/svc/aggsign/task')).json;
-  return {
-    id: process_id as number,
-    answer: await http.ask('PUT', url, body, { headers, key: null }),
-  };
+  const { url, process_id: id } = await http.create();
+  return { id, answer: await http.put(url, body, headers) };
 }
 
 async function uploaded(body: string | Uint8Array, headers: Record<string, string>) {
@@ -41,14 +32,6 @@ async function uploaded(body: string | Uint8Array, headers: Record<string, strin
   return { id, bytes: answer.json.bytes as number };
 }
 
-/** The record of a task at its end. */
-async function ended(id: number) {
-  const headers = { authorization: http.alice };
-  const events = await fetch(`${http.address}/v1/svc/tasks/${id}/events`, { headers });
-  await events.text();
-  return (await http.ask('GET', `/v1/svc/tasks/${id}`)).json;
-}
-
 describe('gzip', () => {
   it('signs, takes batches, and verifies', async () => {
     const signed = await http.ask('POST', SIGN, gzip('{"digest":"0x00"}'), { headers: GZIP });
@@ -56,7 +39,7 @@ describe('gzip', () => {
     const data = items.map(toTriple);
     const direct = await http.ask('POST', DIRECT, gzip(json({ data })), { headers: GZIP });
     expect(direct.status, direct.text).toBe(202);
-    const record = await ended(direct.json.process_id);
+    const record = await http.ended(direct.json.process_id);
     expect(record).toMatchObject({ status: 'completed', batch_size: 12 });
     const result = (await http.ask('GET', record.result_path)).json;
     const body = gzip(json({ aggregate: result.aggregate, statements: data }));
@@ -68,7 +51,7 @@ describe('gzip', () => {
     const file = formatTaskFile(items);
     const { id, bytes } = await uploaded(gzip(file), GZIP);
     expect(bytes).toBe(file.length);
-    expect(await ended(id)).toMatchObject({ status: 'completed', batch_size: 12 });
+    expect(await http.ended(id)).toMatchObject({ status: 'completed', batch_size: 12 });
   });
 
   it('of a repeat is the same request as a plain one', async () => {
@@ -102,7 +85,7 @@ describe('gzip', () => {
     expectProblem(await http.ask('POST', SIGN, gzip(''), { headers: GZIP }), 400, 'MALFORMED_JSON');
   });
 
-  it('a bomb is a 413, and is not unpacked', async (context) => {
+  it('a bomb is a 413, and is not unpacked', async ({ task }) => {
     const bomb = gzip(Buffer.alloc(400 * MIB, ' '));
     expect(bomb.length).toBeLessThan(MIB / 2);
     const before = process.memoryUsage().rss;
@@ -118,7 +101,11 @@ describe('gzip', () => {
     clearInterval(look);
     const grown = (mostBytes - before) / MIB;
     expect(grown).toBeLessThan(200);
-    fact(context, 'packed bodies', `four bombs of 400 MiB: ${grown.toFixed(0)} MiB more in memory`);
+    fact(
+      { task },
+      'packed bodies',
+      `four bombs of 400 MiB: ${grown.toFixed(0)} MiB more in memory`,
+    );
   });
 
   it('throws nothing that nobody can catch when reading ends early', async () => {
@@ -143,16 +130,11 @@ describe('gzip', () => {
     expect(uncaught).toEqual([]);
   });
 
-  it('counts what it unpacks to against the share of a client', async () => {
-    const narrow = await startService({
-      maxBodyBytes: 1024,
-      maxBufferedBytes: 2048,
-      workers: false,
-    });
+  it('counts what it unpacks to against the share of a client', async ({ start }) => {
+    const narrow = await start({ maxBodyBytes: 1024, maxBufferedBytes: 2048, workers: false });
     // The signing endpoint takes more than the share.
     const body = gzip(`{"digest":"0x00"}${' '.repeat(2000)}`);
     const answer = await narrow.ask('POST', SIGN, body, { headers: GZIP });
-    await narrow.close();
     expectProblem(answer, 503, 'OVERLOADED');
   });
 

@@ -11,6 +11,7 @@ import type { CompleteStore } from '../../src/middleware/stores/port/serviceStor
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { createStore, type PostgresInternals } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres } from '../support/postgres.ts';
+import { until } from './support.ts';
 
 type Store = CompleteStore;
 const WAITING = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
@@ -58,11 +59,6 @@ class Line {
     this.#server.close();
     await rm(this.folder, { recursive: true });
   }
-}
-
-/** Waits until it is so. */
-async function until(isSo: () => unknown): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 overPostgres('all', (server) => {

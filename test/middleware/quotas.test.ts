@@ -1,27 +1,20 @@
 /** What a client may store: reserved before a byte is written, freed on every way out. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { type ClientRequest, request as httpRequest } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createClient } from '../../src/client/index.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import type { BlobStore } from '../../src/middleware/blobs/port/blobStore.ts';
 import type { ServiceOptions } from '../../src/middleware/index.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
-import { type Answer, expectProblem, startService, type TestService } from './support.ts';
+import { it as base, expectProblem, type TestService, until } from './support.ts';
 import { makeTriples } from './triples.ts';
 
-const CREATE = '/v1/svc/aggsign/task';
 const KIB = 1024;
 const MIB = 1024 * KIB;
 /** Nothing is freed by patience alone. */
 const PATIENT = { bodyIdleTimeoutMs: 600_000, workers: false } as const;
-
-const undo: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const step of undo.splice(0).toReversed()) await step();
-});
 
 /** A directory that counts what it is given to write. */
 class CountedBlobs {
@@ -57,40 +50,38 @@ class CountedBlobs {
   }
 }
 
-interface World extends TestService {
-  readonly counted: CountedBlobs;
-  readonly folder: string;
-  create(key?: string): Promise<{ process_id: number; url: string }>;
-  put(url: string, body: string | Uint8Array): Promise<Answer>;
-}
-
-async function open(options: ServiceOptions = {}): Promise<World> {
-  const folder = await mkdtemp(join(tmpdir(), 'falconry-quota-'));
-  undo.push(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
-  const counted = new CountedBlobs(folder);
-  const http = await startService({ blobs: counted.store, ...PATIENT, ...options });
-  undo.push(() => http.close());
-  return {
-    ...http,
-    counted,
-    folder,
-    create: async (key = http.alice) => (await http.ask('POST', CREATE, undefined, { key })).json,
-    put: (url, body) => http.ask('PUT', url, body, { key: null }),
-  };
-}
-
 interface Held {
   readonly request: ClientRequest;
   readonly answer: Promise<{ status: number; code: string }>;
 }
 
-/** A PUT that sends its head and one byte, and then nothing. */
+interface Fixtures {
+  readonly open: (options?: ServiceOptions) => Promise<TestService & { counted: CountedBlobs }>;
+  /** A PUT that sends its head and one byte, and then nothing. */
+  readonly hold: (url: string, headers: Record<string, string>) => Held;
+}
+
+const it = base.extend<Fixtures>({
+  open: async ({ folder, start }, use) => {
+    const counted = new CountedBlobs(folder);
+    await use(async (options) => {
+      return { ...(await start({ blobs: counted.store, ...PATIENT, ...options })), counted };
+    });
+  },
+  hold: async ({ defer }, use) => {
+    await use((url, headers) => {
+      const held = hold(url, headers);
+      defer(() => held.request.destroy());
+      return held;
+    });
+  },
+});
+
 function hold(url: string, headers: Record<string, string>): Held {
   const request = httpRequest(url, {
     method: 'PUT',
     headers: { 'content-type': 'application/json', ...headers },
   });
-  undo.push(() => request.destroy());
   const answer = new Promise<{ status: number; code: string }>((resolve, reject) => {
     request.on('error', reject);
     request.on('response', async (incoming) => {
@@ -119,7 +110,8 @@ function stream(bytes: number): ReadableStream<Uint8Array> {
 }
 
 describe('the quota of stored bytes', () => {
-  it.each(['announced', 'not announced'])('holds for 40 uploads at once, %s', async (how) => {
+  const ways = ['announced', 'not announced'];
+  it.for(ways)('holds for 40 uploads at once, %s', async (how, { folder, open }) => {
     const limits = { storedBytes: MIB, parallelUploads: 100 };
     const world = await open({ limits });
     const bytes = 300 * KIB;
@@ -136,9 +128,9 @@ describe('the quota of stored bytes', () => {
     const codes = answers.map(({ status, json }) => (status === 200 ? 'ok' : json.code));
     expect(new Set(codes)).toEqual(new Set(['ok', 'STORAGE_QUOTA']));
     expect(world.counted.bytes).toBeLessThanOrEqual(MIB);
-    const kept = await readdir(join(world.folder, 'inputs'));
+    const kept = await readdir(join(folder, 'inputs'));
     expect(kept.length).toBe(codes.filter((code) => code === 'ok').length);
-    expect(await readdir(join(world.folder, 'tmp'))).toEqual([]);
+    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
     // What was refused holds nothing: the rest of the quota is there.
     const rest = MIB - kept.length * bytes;
     const { url } = await world.create();
@@ -146,7 +138,7 @@ describe('the quota of stored bytes', () => {
     expectProblem(await world.put((await world.create()).url, '[]'), 429, 'STORAGE_QUOTA');
   });
 
-  it('refuses before a byte is written, an upload and a direct request', async () => {
+  it('refuses before a byte is written, an upload and a direct request', async ({ open }) => {
     const world = await open({ limits: { storedBytes: KIB } });
     const { url } = await world.create();
     expectProblem(await world.put(url, file(2 * KIB)), 429, 'STORAGE_QUOTA');
@@ -155,7 +147,10 @@ describe('the quota of stored bytes', () => {
     expect(world.counted.puts).toBe(0);
   });
 
-  it('counts the bytes of direct requests and of running uploads together', async () => {
+  it('counts the bytes of direct requests and of running uploads together', async ({
+    hold,
+    open,
+  }) => {
     const data = makeTriples(1);
     const world = await open({ limits: { storedBytes: 16 * KIB } });
     const { request } = hold((await world.create()).url, announced(15 * KIB));
@@ -167,7 +162,7 @@ describe('the quota of stored bytes', () => {
     await until(async () => (await world.ask('POST', '/v1/svc/aggsign', { data })).status === 202);
   });
 
-  it('lets a file be replaced at the limit', async () => {
+  it('lets a file be replaced at the limit', async ({ open }) => {
     const world = await open({ limits: { storedBytes: 10 * KIB } });
     const { url } = await world.create();
     for (const bytes of [10 * KIB, 9 * KIB, 10 * KIB]) {
@@ -175,7 +170,7 @@ describe('the quota of stored bytes', () => {
     }
   });
 
-  it('is free again as soon as a sender is gone', async () => {
+  it('is free again as soon as a sender is gone', async ({ folder, hold, open }) => {
     const world = await open({ limits: { storedBytes: 100 * KIB } });
     const gone = hold((await world.create()).url, announced(80 * KIB));
     await world.counted.begun(1);
@@ -183,12 +178,12 @@ describe('the quota of stored bytes', () => {
     expectProblem(await world.put(url, file(80 * KIB)), 429, 'STORAGE_QUOTA');
     gone.request.destroy();
     await until(async () => (await world.put(url, file(80 * KIB))).status === 200);
-    expect(await readdir(join(world.folder, 'tmp'))).toEqual([]);
+    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
   });
 });
 
 describe('a client at its quota', () => {
-  it('is told what it uses, what is allowed and what helps', async () => {
+  it('is told what it uses, what is allowed and what helps', async ({ open }) => {
     const world = await open({ limits: { storedBytes: 100 } });
     expect((await world.put((await world.create()).url, file(90))).status).toBe(200);
     const { url } = await world.create();
@@ -204,7 +199,7 @@ describe('a client at its quota', () => {
     expect(never.json.detail).toContain('larger than all that is allowed');
   });
 
-  it('hears of it at once from our client, which does not try again', async () => {
+  it('hears of it at once from our client, which does not try again', async ({ open }) => {
     const statuses: number[] = [];
     const world = await open({
       limits: { storedBytes: 100 },
@@ -218,7 +213,7 @@ describe('a client at its quota', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
   });
 
-  it('is told to come back when something of its own is known to expire', async () => {
+  it('is told to come back when something of its own is known to expire', async ({ open }) => {
     const store = memoryStore();
     const limits = { storedBytes: 100 };
     const world = await open({ store, limits, retentionMs: 3_600_000 });
@@ -244,7 +239,11 @@ describe('a client at its quota', () => {
 });
 
 describe('uploads at once', () => {
-  it('are one per task: a later one takes the place, and the bytes, of a dead one', async () => {
+  it('are one per task: a later one takes the place, and the bytes, of a dead one', async ({
+    folder,
+    hold,
+    open,
+  }) => {
     const world = await open({ limits: { storedBytes: 100 * KIB, parallelUploads: 1 } });
     const { url, process_id } = await world.create();
     const dead = hold(url, announced(80 * KIB));
@@ -252,13 +251,13 @@ describe('uploads at once', () => {
     const retried = await world.put(url, `[${' '.repeat(80 * KIB)}]`);
     expect([retried.status, retried.json.bytes]).toEqual([200, 80 * KIB + 2]);
     expect(await dead.answer).toEqual({ status: 409, code: 'CONFLICT' });
-    expect((await readdir(join(world.folder, 'inputs'))).length).toBe(1);
-    expect(await readdir(join(world.folder, 'tmp'))).toEqual([]);
+    expect((await readdir(join(folder, 'inputs'))).length).toBe(1);
+    expect(await readdir(join(folder, 'tmp'))).toEqual([]);
     const notified = await world.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
     expect(notified.status).toBe(202);
   });
 
-  it('end with the last of many to the same task', async () => {
+  it('end with the last of many to the same task', async ({ folder, hold, open }) => {
     const world = await open({ limits: { parallelUploads: 1 } });
     const { url } = await world.create();
     const first = hold(url, {});
@@ -268,25 +267,22 @@ describe('uploads at once', () => {
     expect(statuses).toContain(200);
     for (const status of statuses) expect([200, 409]).toContain(status);
     expect((await first.answer).status).toBe(409);
-    expect((await readdir(join(world.folder, 'inputs'))).length).toBe(1);
+    expect((await readdir(join(folder, 'inputs'))).length).toBe(1);
   });
 
-  it('are limited for each client, and free as they end', async () => {
+  it('are limited for each client, and free as they end', async ({ hold, open }) => {
     const world = await open({ limits: { parallelUploads: 2 } });
     const held: Held[] = [];
     for (const _ of [1, 2]) held.push(hold((await world.create()).url, {}));
     await world.counted.begun(2);
     const { url } = await world.create();
     expectProblem(await world.put(url, '[]'), 429, 'TOO_MANY_UPLOADS');
-    expect((await world.put((await world.create(world.bob)).url, '[]')).status).toBe(200);
+    expect(
+      (await world.put((await world.create(undefined, { key: world.bob })).url, '[]')).status,
+    ).toBe(200);
     held[0]!.request.destroy();
     await until(async () => (await world.put(url, '[]')).status === 200);
     held[1]!.request.end();
     expect((await held[1]!.answer).status).toBe(200);
   });
 });
-
-/** Asks until it is so; the test's limit ends it otherwise. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
-}

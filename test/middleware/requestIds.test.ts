@@ -1,7 +1,7 @@
 /** Every request has an id: in its answer, in events and logs, and with the task that it makes. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { formatTraceparent, parseTraceparent } from '../../src/middleware/http/traceContext.ts';
 import {
   falconService,
@@ -9,7 +9,7 @@ import {
   type ServiceEvent,
   toFetchHandler,
 } from '../../src/middleware/index.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, recordedLog, serviceTest, until } from './support.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -17,6 +17,19 @@ const PARENT = `00-${TRACE}-${SPAN}-01`;
 const ID = /^[0-9a-f]{32}$/;
 
 type Request = Extract<ServiceEvent, { type: 'request' }>;
+
+const store = memoryStore();
+const { lines, logger } = recordedLog();
+const events: Request[] = [];
+let look = () => {};
+const { it, http } = serviceTest({
+  ...{ store, logger, cors: '*', workers: false },
+  onEvent(event) {
+    if (event.type !== 'request') return;
+    events.push(event);
+    look();
+  },
+});
 
 describe('traceparent', () => {
   it.each([
@@ -60,14 +73,6 @@ describe('traceparent', () => {
 });
 
 describe('a request', () => {
-  let http: TestService;
-  const events: Request[] = [];
-  const lines: string[] = [];
-  let look = () => {};
-  const logger = (message: string, fields = {}) =>
-    void lines.push(JSON.stringify({ message, ...fields }));
-  const store = memoryStore();
-
   /** The event of a request, which comes when its answer has left. */
   const told = (fits: (event: Request) => boolean) =>
     new Promise<Request>((resolve) => {
@@ -78,21 +83,6 @@ describe('a request', () => {
       look();
     });
   const withId = (id: string | null) => told((event) => event.requestId === id);
-
-  beforeAll(async () => {
-    http = await startService({
-      store,
-      cors: '*',
-      workers: false,
-      onEvent(event) {
-        if (event.type !== 'request') return;
-        events.push(event);
-        look();
-      },
-      logger: { debug: logger, info: logger, warn: logger, error: logger },
-    });
-  });
-  afterAll(() => http.close());
 
   it('has the trace-id of its traceparent, or an id of its own', async () => {
     const ask = (traceparent: string) =>
@@ -158,7 +148,7 @@ describe('a request', () => {
 
   it('whose answer is cut off is told so', async () => {
     const socket = connect(http.port, '127.0.0.1');
-    const { process_id } = (await http.ask('POST', '/v1/svc/aggsign/task')).json;
+    const { process_id } = await http.create();
     const path = `/v1/svc/tasks/${process_id}/events`;
     socket.write(`GET ${path} HTTP/1.1\r\nhost: a\r\nauthorization: ${http.alice}\r\n\r\n`);
     await once(socket, 'data');
@@ -169,53 +159,45 @@ describe('a request', () => {
     expect(event.bytes).toBeGreaterThan(100);
   });
 
-  it('whose caller has gone before there is an answer is told so', async () => {
+  it('whose caller has gone before there is an answer is told so', async ({ start }) => {
     const seen: ServiceEvent[] = [];
     let asked = () => {};
     let answer = () => {};
     const asking = new Promise<void>((resolve) => (asked = resolve));
     const answered = new Promise<null>((resolve) => (answer = () => resolve(null)));
-    const slow = await startService({
+    const slow = await start({
       onEvent: (event) => seen.push(event),
       authenticate() {
         asked();
         return answered;
       },
     });
-    try {
-      const socket = connect(slow.port, '127.0.0.1');
-      socket.write('GET /v1/svc/tasks HTTP/1.1\r\nhost: a\r\nauthorization: k\r\n\r\n');
-      await asking;
-      socket.destroy();
-      // A request that comes later is answered later: the server knows that the caller has gone.
-      await slow.ask('GET', '/v1/svc/elsewhere');
-      answer();
-      const cut = () => seen.find((event) => event.type === 'request' && event.status === 401);
-      while (cut() === undefined) await new Promise((resolve) => setTimeout(resolve, 5));
-      expect(cut()).toMatchObject({ path: '/v1/svc/tasks', cut: true });
-    } finally {
-      await slow.close();
-    }
+    const socket = connect(slow.port, '127.0.0.1');
+    socket.write('GET /v1/svc/tasks HTTP/1.1\r\nhost: a\r\nauthorization: k\r\n\r\n');
+    await asking;
+    socket.destroy();
+    // A request that comes later is answered later: the server knows that the caller has gone.
+    await slow.ask('GET', '/v1/svc/elsewhere');
+    answer();
+    const cut = () => seen.find((event) => event.type === 'request' && event.status === 401);
+    await until(cut);
+    expect(cut()).toMatchObject({ path: '/v1/svc/tasks', cut: true });
   });
 
-  it('that fails has its id in the problem and in the log', async () => {
-    const broken = await startService({
+  it('that fails has its id in the problem and in the log', async ({ start }) => {
+    const broken = await start({
       authenticate() {
         throw new Error('the directory of users is away');
       },
-      logger: { debug: logger, info: logger, warn: logger, error: logger },
+      logger,
     });
-    try {
-      const headers = { traceparent: PARENT };
-      const answer = await broken.ask('GET', '/v1/svc/tasks', undefined, { headers });
-      expectProblem(answer, 500, 'INTERNAL');
-      expect(answer.json.id).toBe(TRACE);
-      expect(answer.headers.get('x-request-id')).toBe(TRACE);
-      const line = lines.find((each) => each.includes('request failed'));
-      expect(JSON.parse(line!)).toMatchObject({ id: TRACE });
-    } finally {
-      await broken.close();
-    }
+    const headers = { traceparent: PARENT };
+    const answer = await broken.ask('GET', '/v1/svc/tasks', undefined, { headers });
+    expectProblem(answer, 500, 'INTERNAL');
+    expect(answer.json.id).toBe(TRACE);
+    expect(answer.headers.get('x-request-id')).toBe(TRACE);
+    const line = lines.find((each) => each.includes('request failed'));
+    expect(JSON.parse(line!.slice(line!.indexOf('{')))).toMatchObject({ id: TRACE });
   });
 
   it('on a host that does not tell when the answer has left is told at once', async () => {

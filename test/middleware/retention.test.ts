@@ -1,7 +1,7 @@
 /** How long finished tasks are kept, and how their clients learn of it. */
 import { afterEach, expect, it } from 'vitest';
 import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, startService, type TestService, until } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,9 +18,8 @@ async function complete(options: ServiceOptions): Promise<string> {
   const store = memoryStore({ nowMs: () => Date.now() + aheadMs });
   http = await startService({ threads: 1, uploadUrlTtlMs: 1000, store, ...options });
   const { json } = await http.ask('POST', '/v1/svc/aggsign', { data: makeTriples(1) });
-  const path = `/v1/svc/tasks/${json.process_id}`;
-  await until(async () => (await http.ask('GET', path)).json.status === 'completed');
-  return path;
+  expect(await http.ended(json.process_id)).toMatchObject({ status: 'completed' });
+  return `/v1/svc/tasks/${json.process_id}`;
 }
 
 /** What the record and the list say of the end of the result, and of the end of the work. */
@@ -83,8 +82,3 @@ it('says nothing of an end for tasks without a result', async () => {
   expect(cancelled.status).toBe('cancelled');
   expect(cancelled).not.toHaveProperty('result_expires_at');
 });
-
-/** Asks until it is so; the test's limit ends it otherwise. */
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 50));
-}

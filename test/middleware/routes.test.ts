@@ -1,20 +1,17 @@
 import { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { falconService } from '../../src/middleware/index.ts';
-import { expectProblem, heldBody, startService, type TestService } from './support.ts';
+import { expectProblem, heldBody, serviceTest } from './support.ts';
 import { makeMixedTriples, makeTriples } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
 const SECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
+// No workers: what is accepted stays in the queue, where it can be looked at.
+const { it, http } = serviceTest({ workers: false });
+
 describe('the three steps', () => {
-  let http: TestService;
-  beforeAll(async () => {
-    // No workers: what is accepted stays in the queue, where it can be looked at.
-    http = await startService({ workers: false });
-  });
-  afterAll(() => http.close());
-  const record = async (id: number) => (await http.ask('GET', `/v1/svc/tasks/${id}`)).json;
+  const record = (id: number) => http.record(id);
 
   it('creates a task: 201, Location, an absolute url; no body needed', async () => {
     const beforeMs = Date.now();
@@ -75,8 +72,7 @@ describe('the three steps', () => {
 
   it('issues ids that grow', async () => {
     const ids: number[] = [];
-    for (let i = 0; i < 20; i++)
-      ids.push((await http.ask('POST', `${AGGSIGN}/task`)).json.process_id);
+    for (let i = 0; i < 20; i++) ids.push((await http.create()).process_id);
     expect(ids).toEqual([...ids].sort((a, b) => a - b));
     expect(new Set(ids).size).toBe(20);
   });
@@ -104,12 +100,6 @@ describe('the three steps', () => {
 });
 
 describe('the direct request', () => {
-  let http: TestService;
-  beforeAll(async () => {
-    http = await startService({ workers: false });
-  });
-  afterAll(() => http.close());
-
   it('answers 202 with the record of a waiting task', async () => {
     const answer = await http.ask('POST', AGGSIGN, { data: makeTriples(3) });
     expect(answer.status).toBe(202);
@@ -158,11 +148,6 @@ describe('the direct request', () => {
 });
 
 describe('Idempotency-Key', () => {
-  let http: TestService;
-  beforeAll(async () => {
-    http = await startService({ workers: false });
-  });
-  afterAll(() => http.close());
   const withKey = (key: string) => ({ headers: { 'idempotency-key': key } });
   const total = async () => (await http.ask('GET', '/v1/svc/tasks?limit=1000')).json.tasks.length;
 
@@ -230,22 +215,18 @@ describe('Idempotency-Key', () => {
 });
 
 describe('under another name, path or address', () => {
-  it('has the service name in its paths', async () => {
-    const http = await startService({ serviceName: 'pq-sign', workers: false });
-    try {
-      const created = await http.ask('POST', '/v1/pq-sign/aggsign/task');
-      expect(created.status).toBe(201);
-      expect(created.json.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/pq-sign\//);
-      expectProblem(await http.ask('GET', '/v1/svc/tasks'), 404);
-      const none = await http.ask('GET', '/v1/pq-sign/tasks', undefined, { key: null });
-      expect(none.headers.get('www-authenticate')).toBe('ApiKey realm="pq-sign"');
-    } finally {
-      await http.close();
-    }
+  it('has the service name in its paths', async ({ start }) => {
+    const http = await start({ serviceName: 'pq-sign', workers: false });
+    const created = await http.ask('POST', '/v1/pq-sign/aggsign/task');
+    expect(created.status).toBe(201);
+    expect(created.json.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/v1\/pq-sign\//);
+    expectProblem(await http.ask('GET', '/v1/svc/tasks'), 404);
+    const none = await http.ask('GET', '/v1/pq-sign/tasks', undefined, { key: null });
+    expect(none.headers.get('www-authenticate')).toBe('ApiKey realm="pq-sign"');
   });
 
-  it('works mounted in a host, which keeps its own routes and its own 404', async () => {
-    const http = await startService({ workers: false });
+  it('works mounted in a host, which keeps its own routes and its own 404', async ({ start }) => {
+    const http = await start({ workers: false });
     const host = new Hono();
     host.get('/hello', (c) => c.text('hello'));
     host.route('/deep/falcon', http.service.app);
@@ -255,52 +236,46 @@ describe('under another name, path or address', () => {
         ...init,
         headers: { authorization: http.alice, 'content-type': 'application/json' },
       });
-    try {
-      const created = await ask('/deep/falcon/v1/svc/aggsign/task', { method: 'POST' });
-      const { url, process_id } = (await created.json()) as { url: string; process_id: number };
-      expect(url.startsWith('https://host.example/deep/falcon/v1/svc/uploads/')).toBe(true);
-      const put = await host.request(url, {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json' },
-        body: '[]',
-      });
-      expect(put.status).toBe(200);
-      const record = await ask(`/deep/falcon/v1/svc/tasks/${process_id}`);
-      expect(record.status).toBe(200);
-      expect(await (await ask('/hello')).text()).toBe('hello');
-      expect(await (await ask('/deep/falcon/v1/own')).text()).toBe('own');
-      expect(await (await ask('/nowhere')).text()).toBe('404 Not Found');
-      const missing = await ask('/deep/falcon/v1/svc/nowhere');
-      expect(missing.headers.get('content-type')).toBe('application/problem+json');
-      const wrong = await ask('/deep/falcon/v1/svc/tasks', { method: 'PATCH' });
-      expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
-    } finally {
-      await http.close();
-    }
+    const created = await ask('/deep/falcon/v1/svc/aggsign/task', { method: 'POST' });
+    const { url, process_id } = (await created.json()) as { url: string; process_id: number };
+    expect(url.startsWith('https://host.example/deep/falcon/v1/svc/uploads/')).toBe(true);
+    const put = await host.request(url, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: '[]',
+    });
+    expect(put.status).toBe(200);
+    const record = await ask(`/deep/falcon/v1/svc/tasks/${process_id}`);
+    expect(record.status).toBe(200);
+    expect(await (await ask('/hello')).text()).toBe('hello');
+    expect(await (await ask('/deep/falcon/v1/own')).text()).toBe('own');
+    expect(await (await ask('/nowhere')).text()).toBe('404 Not Found');
+    const missing = await ask('/deep/falcon/v1/svc/nowhere');
+    expect(missing.headers.get('content-type')).toBe('application/problem+json');
+    const wrong = await ask('/deep/falcon/v1/svc/tasks', { method: 'PATCH' });
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
   });
 
-  it('puts the public address into its urls; believes a proxy only when told to', async () => {
+  it('puts the public address into its urls; believes a proxy only when told to', async ({
+    start,
+  }) => {
     const forwarded = {
       headers: { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'falcon.example' },
     };
-    for (const [options, start] of [
+    for (const [options, base] of [
       [{}, 'http://127.0.0.1:'],
       [{ trustProxy: true }, 'https://falcon.example/v1/'],
       [{ publicUrl: 'https://x.example/a/b/' }, 'https://x.example/a/b/v1/svc/'],
     ] as const) {
-      const http = await startService({ workers: false, ...options });
-      try {
-        const created = await http.ask('POST', `${AGGSIGN}/task`, undefined, forwarded);
-        expect(created.json.url.startsWith(start), created.json.url).toBe(true);
-        expect(created.headers.get('location')!.startsWith(start)).toBe(true);
-      } finally {
-        await http.close();
-      }
+      const http = await start({ workers: false, ...options });
+      const created = await http.ask('POST', `${AGGSIGN}/task`, undefined, forwarded);
+      expect(created.json.url.startsWith(base), created.json.url).toBe(true);
+      expect(created.headers.get('location')!.startsWith(base)).toBe(true);
     }
   });
 
-  it('starts once, and after its stop refuses with 503 for good', async () => {
-    const http = await startService({ workers: false });
+  it('starts once, and after its stop refuses with 503 for good', async ({ start }) => {
+    const http = await start({ workers: false });
     expect(http.service.start()).toBe(http.service.start());
     const stopping = http.service.stop();
     expect(http.service.stop()).toBe(stopping);
@@ -308,34 +283,29 @@ describe('under another name, path or address', () => {
     await stopping;
     expectProblem(await http.ask('GET', '/v1/svc/tasks'), 503, 'SHUTTING_DOWN');
     await expect(http.service.start()).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
-    await http.close();
   });
 
-  it('lets a request finish that was under way when it was stopped', async () => {
-    const http = await startService({ workers: false });
-    try {
-      const text = JSON.stringify({ data: makeTriples(1) });
-      const { body, taken, finish } = heldBody(text.slice(0, 10), text.slice(10));
-      const headers = { authorization: http.alice, 'content-type': 'application/json' };
-      const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
-      const answer = http.service.app.request('http://falcon.test/v1/svc/aggsign', init);
-      await taken;
-      let stopped = false;
-      const stopping = http.service.stop({ graceMs: 600_000 }).then(() => {
-        stopped = true;
-      });
-      expectProblem(await http.ask('GET', '/v1/svc/tasks'), 503, 'SHUTTING_DOWN');
-      expect(stopped).toBe(false);
-      finish();
-      expect((await answer).status).toBe(202);
-      await stopping;
-    } finally {
-      await http.close();
-    }
+  it('lets a request finish that was under way when it was stopped', async ({ start }) => {
+    const http = await start({ workers: false });
+    const text = JSON.stringify({ data: makeTriples(1) });
+    const { body, taken, finish } = heldBody(text.slice(0, 10), text.slice(10));
+    const headers = { authorization: http.alice, 'content-type': 'application/json' };
+    const init = { method: 'POST', headers, body, duplex: 'half' } as RequestInit;
+    const answer = http.service.app.request('http://falcon.test/v1/svc/aggsign', init);
+    await taken;
+    let stopped = false;
+    const stopping = http.service.stop({ graceMs: 600_000 }).then(() => {
+      stopped = true;
+    });
+    expectProblem(await http.ask('GET', '/v1/svc/tasks'), 503, 'SHUTTING_DOWN');
+    expect(stopped).toBe(false);
+    finish();
+    expect((await answer).status).toBe(202);
+    await stopping;
   });
 
-  it('keeps tasks, urls and keys over a restart', async () => {
-    const http = await startService({ workers: false });
+  it('keeps tasks, urls and keys over a restart', async ({ start }) => {
+    const http = await start({ onDisk: true, workers: false });
     const { process_id, url } = (await http.ask('POST', `${AGGSIGN}/task`)).json;
     const signed = (await http.ask('POST', '/v1/falcon/sign', { digest: '0x00' })).json;
     await http.service.stop();
@@ -350,6 +320,5 @@ describe('under another name, path or address', () => {
     const resigned = await again.app.request('/v1/falcon/sign', { method: 'POST', headers, body });
     expect(await resigned.json()).toMatchObject({ public_key: signed.public_key });
     await again.stop();
-    await http.close();
   });
 });

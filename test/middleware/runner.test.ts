@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import type { RunnerEvent } from '../../src/middleware/events.ts';
 import type { Task, TaskResult } from '../../src/middleware/stores/port/task.ts';
 import type { NewTask, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
@@ -16,6 +14,7 @@ import {
 } from '../../src/middleware/tasks/runner.ts';
 import { CodedError } from '../../src/shared/errors.ts';
 import type { TaskState } from '../../src/wire/taskStates.ts';
+import { it } from './support.ts';
 
 /** A poll that never comes: what happens within a test happens because of a wake. */
 const NEVER_MS = 600_000;
@@ -508,13 +507,11 @@ describe('the runner', () => {
 });
 
 describe('runners of several processes on one SQLite file', () => {
-  let folder: string;
   let ours: TaskStore;
   let theirs: TaskStore;
   let runner: Runner | undefined;
 
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'falconry-runner-'));
+  it.beforeEach(({ folder }) => {
     ours = sqliteStore({ path: join(folder, 'tasks.sqlite') }).tasks;
     theirs = sqliteStore({ path: join(folder, 'tasks.sqlite') }).tasks;
   });
@@ -522,7 +519,6 @@ describe('runners of several processes on one SQLite file', () => {
     await runner?.stop({ graceMs: 0 });
     await ours.close();
     await theirs.close();
-    await rm(folder, { recursive: true });
   });
 
   const put = async () => {

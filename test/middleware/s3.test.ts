@@ -1,8 +1,7 @@
 /** The store in a bucket as far as it needs none: signatures, keys, options, credentials. */
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { newInputKey, resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import {
   CredentialsSource,
@@ -14,6 +13,7 @@ import { Addresses, isKey, uploadKey } from '../../src/middleware/blobs/s3/keys.
 import { pack } from '../../src/middleware/blobs/s3/preparedBody.ts';
 import { presign, signRequest } from '../../src/middleware/blobs/s3/signing.ts';
 import { Semaphore } from '../../src/shared/wait.ts';
+import { it } from './support.ts';
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'SECRETEXAMPLE' };
 
@@ -207,13 +207,7 @@ describe('options', () => {
 });
 
 describe('credentials', () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'falconry-s3-'));
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
-  it('come from the environment, or from files that it names', async () => {
+  it('come from the environment, or from files that it names', async ({ folder }) => {
     const file = join(folder, 'secret');
     await writeFile(file, 'from-the-file\n');
     const read = environmentCredentials({
@@ -291,8 +285,7 @@ describe('credentials', () => {
 });
 
 describe('a body on its way', () => {
-  it('waits in a file without a name, whatever becomes of it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'falconry-s3-'));
+  it('waits in a file without a name, whatever becomes of it', async ({ folder }) => {
     async function* pieces(fail: boolean): AsyncGenerator<Uint8Array> {
       for (let i = 0; i < 5; i++) yield new Uint8Array(50_000).fill(i);
       expect(await readdir(folder)).toEqual([]);
@@ -313,7 +306,6 @@ describe('a body on its way', () => {
     const whole = pack(new Uint8Array(10), { maxBytes: 9 });
     await expect(whole).rejects.toMatchObject({ code: 'BODY_TOO_LARGE' });
     expect(await readdir(folder)).toEqual([]);
-    await rm(folder, { recursive: true });
   });
 });
 

@@ -38,8 +38,8 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     http = await startService({ blobs, maxBodyBytes: MAX_BODY, threads: 1 });
   };
   const create = async (body?: unknown) => {
-    const { process_id: id, url } = (await http.ask('POST', `${AGGSIGN}/task`, body)).json;
-    return { id: id as number, url: url as string };
+    const { process_id: id, url } = await http.create(body);
+    return { id, url };
   };
   const put = async (url: string, body: BodyInit, headers: HeadersInit = {}) => {
     const all = { 'content-type': 'application/json', ...headers };
@@ -48,10 +48,6 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     );
   };
   const notify = (id: number) => http.ask('POST', `${AGGSIGN}/notify/${id}`);
-  const ended = async (id: number) => {
-    await http.ask('GET', `/v1/svc/tasks/${id}/events`);
-    return (await http.ask('GET', `/v1/svc/tasks/${id}`)).json;
-  };
   /** Fetches the result as a client does, and verifies its aggregate. */
   const verifyResult = async (resultPath: string, triples: readonly Triple[]) => {
     const answer = await fetch(resultPath);
@@ -89,7 +85,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
       expectProblem(await notify(id), 409, 'NOT_UPLOADED');
       expect((await put(url, JSON.stringify(triples))).status).toBe(200);
       expect((await notify(id)).status).toBe(202);
-      const done = await ended(id);
+      const done = await http.ended(id);
       expect(done.status).toBe('completed');
       const result = new URL(done.result_path);
       expect(result.origin).toBe(results === 'direct' ? rgw.endpoint : http.address);
@@ -108,7 +104,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
 
       const direct = await http.ask('POST', AGGSIGN, { data: triples });
       expect(direct.status).toBe(202);
-      const second = await ended(direct.json.process_id);
+      const second = await http.ended(direct.json.process_id);
       await verifyResult(second.result_path, triples);
       for (const each of [id, direct.json.process_id]) {
         expect((await http.ask('DELETE', `/v1/svc/tasks/${each}`)).status).toBe(204);
@@ -152,7 +148,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
       return seen;
     };
     expect((await notify(id)).status).toBe(202);
-    const failed = await ended(id);
+    const failed = await http.ended(id);
     expect([failed.status, failed.error.code]).toEqual(['failed', 'INPUT_CHANGED']);
     await expect.poll(() => blobs.stat(blob.key), { timeout: 60_000 }).toBe(null);
   });
@@ -165,7 +161,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     expect((await put(url, new Blob([body]).stream())).status).toBe(200);
     expectProblem(await put(url, ' '.repeat(MAX_BODY + 1)), 413, 'BODY_TOO_LARGE');
     expect((await notify(id)).status).toBe(202);
-    expect((await ended(id)).status).toBe('completed');
+    expect((await http.ended(id)).status).toBe('completed');
     expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
   });
 
@@ -180,7 +176,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     const triples = makeTriples(1);
     expect((await put(url, JSON.stringify(triples))).status).toBe(200);
     expect((await notify(id)).status).toBe(202);
-    const done = await ended(id);
+    const done = await http.ended(id);
     expect(done.status).toBe('completed');
     await verifyResult(done.result_path, triples);
     expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
@@ -191,7 +187,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     expect((await put(other, '{"not": "triples"}')).status).toBe(200);
     expect((await put(both.url, JSON.stringify(triples))).status).toBe(200);
     expect((await notify(both.id)).status).toBe(202);
-    expect((await ended(both.id)).status).toBe('completed');
+    expect((await http.ended(both.id)).status).toBe('completed');
   });
 
   it('says 503 while the bucket is away, and carries on when it is back', async () => {
@@ -208,9 +204,9 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     // The worker reads, in vain, and a second time.
     const seen = () => proxy!.seen.filter(({ line }) => reads(line)).length;
     await expect.poll(seen, { timeout: 60_000 }).toBeGreaterThan(4);
-    expect((await http.ask('GET', `/v1/svc/tasks/${id}`)).json.status).not.toBe('completed');
+    expect((await http.record(id)).status).not.toBe('completed');
     proxy.choose = () => 'pass';
-    expect((await ended(id)).status).toBe('completed');
+    expect((await http.ended(id)).status).toBe('completed');
   });
 
   it('lets the page reach the bucket, by its policy', async () => {

@@ -1,23 +1,18 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { derivedSalt } from '../../src/falcon/salts.ts';
 import { memoryStore, type Signer, SignerBusy } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { decodeWireHex, encodeWireHex } from '../../src/wire/hex.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, serviceTest } from './support.ts';
 
 const PATH = '/v1/falcon/sign';
 const bytesOf = (hex: string) => decodeWireHex(hex, 1 << 20) as Uint8Array;
 
+const { it, http } = serviceTest({ onDisk: true });
 describe('POST /v1/falcon/sign', () => {
-  let http: TestService;
-  beforeAll(async () => {
-    http = await startService();
-  });
-  afterAll(() => http.close());
-
   it('signs a message, and the library verifies it', async () => {
     const answer = await http.ask('POST', PATH, { digest: '0x68656c6c6f' });
     expect(answer.status).toBe(200);
@@ -60,20 +55,16 @@ describe('POST /v1/falcon/sign', () => {
     expect(mode & 0o777).toBe(0o600);
   });
 
-  it('derives salts when asked: a message has one signature', async () => {
-    const own = await startService({ signingSalt: 'derived' });
-    try {
-      const ask = () => own.ask('POST', PATH, { digest: '0x0102' });
-      const [first, again] = [await ask(), await ask()];
-      expect(first.status).toBe(200);
-      expect(again.json).toEqual(first.json);
-      const [signature, publicKey] = [first.json.signature, first.json.public_key].map(bytesOf);
-      const message = Uint8Array.of(1, 2);
-      expect(falcon512.verify(signature!, message, publicKey!)).toBe(true);
-      expect(signature!.slice(1, 41)).toEqual(derivedSalt({ publicKey: publicKey!, message }));
-    } finally {
-      await own.close();
-    }
+  it('derives salts when asked: a message has one signature', async ({ start }) => {
+    const own = await start({ onDisk: true, signingSalt: 'derived' });
+    const ask = () => own.ask('POST', PATH, { digest: '0x0102' });
+    const [first, again] = [await ask(), await ask()];
+    expect(first.status).toBe(200);
+    expect(again.json).toEqual(first.json);
+    const [signature, publicKey] = [first.json.signature, first.json.public_key].map(bytesOf);
+    const message = Uint8Array.of(1, 2);
+    expect(falcon512.verify(signature!, message, publicKey!)).toBe(true);
+    expect(signature!.slice(1, 41)).toEqual(derivedSalt({ publicKey: publicKey!, message }));
   });
 
   const hexFault = 'must be a string of hex digits';
@@ -102,25 +93,17 @@ describe('POST /v1/falcon/sign', () => {
     expect(answer.json).toMatchObject({ errors: [{ path, code, message }], errors_total: 1 });
   });
 
-  it('can be switched off', async () => {
-    const off = await startService({ signing: false });
-    try {
-      expectProblem(await off.ask('POST', PATH, { digest: '0x00' }), 403, 'SIGNING_DISABLED');
-    } finally {
-      await off.close();
-    }
+  it('can be switched off', async ({ start }) => {
+    const off = await start({ signing: false });
+    expectProblem(await off.ask('POST', PATH, { digest: '0x00' }), 403, 'SIGNING_DISABLED');
   });
 
-  it('is of Falcon-1024 when asked', async () => {
-    const own = await startService({ signingSet: 'falcon1024' });
-    try {
-      const { json } = await own.ask('POST', PATH, { digest: '0x68' });
-      const [signature, publicKey] = [json.signature, json.public_key].map(bytesOf);
-      expect(falcon1024.verify(signature!, Uint8Array.of(0x68), publicKey!)).toBe(true);
-      expect(await readdir(join(own.directory, 'keys'))).toEqual(['signing.falcon1024.json']);
-    } finally {
-      await own.close();
-    }
+  it('is of Falcon-1024 when asked', async ({ start }) => {
+    const own = await start({ onDisk: true, signingSet: 'falcon1024' });
+    const { json } = await own.ask('POST', PATH, { digest: '0x68' });
+    const [signature, publicKey] = [json.signature, json.public_key].map(bytesOf);
+    expect(falcon1024.verify(signature!, Uint8Array.of(0x68), publicKey!)).toBe(true);
+    expect(await readdir(join(own.directory, 'keys'))).toEqual(['signing.falcon1024.json']);
   });
 });
 
@@ -128,7 +111,7 @@ describe('signing over a store of the host', () => {
   const store = () => memoryStore();
   const signer: Signer = { sign: () => Promise.reject(new SignerBusy()) };
 
-  it('is off unless a key file or a signer is named', async () => {
+  it('is off unless a key file or a signer is named', async ({ start }) => {
     expect(resolveOptions({ store: store() }).signing).toBe(false);
     expect(resolveOptions({ store: store(), signer }).signing).toBe(true);
     expect(resolveOptions({ store: store(), signingKeyFile: 'key.json' }).signing).toBe(true);
@@ -138,12 +121,8 @@ describe('signing over a store of the host', () => {
     expect(() => resolveOptions({ store: store(), signing: true })).toThrow(
       '"options.signing" with "options.store" needs "options.signingKeyFile" or "options.signer"',
     );
-    const hosted = await startService({ store: store(), signing: false });
-    try {
-      expectProblem(await hosted.ask('POST', PATH, { digest: '0x00' }), 403, 'SIGNING_DISABLED');
-    } finally {
-      await hosted.close();
-    }
+    const hosted = await start({ store: store(), signing: false });
+    expectProblem(await hosted.ask('POST', PATH, { digest: '0x00' }), 403, 'SIGNING_DISABLED');
   });
 
   it('excludes options of key files where there is a signer', () => {

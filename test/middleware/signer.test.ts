@@ -1,5 +1,5 @@
 /** The signer port: what a signer is asked, and what becomes of each of its answers. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import {
   type Signed,
@@ -10,7 +10,7 @@ import {
 } from '../../src/middleware/index.ts';
 import { VerifiedSigner } from '../../src/middleware/signing/signer.ts';
 import { CodedError } from '../../src/shared/errors.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { expectProblem, recordedLog, serviceTest } from './support.ts';
 
 const PATH = '/v1/falcon/sign';
 const pair = falcon512.keygen();
@@ -25,23 +25,16 @@ const signed = (message: Uint8Array): Signed => ({
 
 let answer: Signer['sign'];
 const asked: SignRequest[] = [];
-const logged: string[] = [];
-let http: TestService;
-beforeAll(async () => {
-  const log = (message: string, fields?: object) =>
-    void logged.push(`${message} ${JSON.stringify(fields)}`);
-  http = await startService({
-    workers: false,
-    logger: { debug: log, info: log, warn: log, error: log },
-    signer: {
-      sign(request) {
-        asked.push(request);
-        return answer(request);
-      },
+const { lines: logged, logger } = recordedLog();
+const { it, http } = serviceTest({
+  ...{ workers: false, logger },
+  signer: {
+    sign(request) {
+      asked.push(request);
+      return answer(request);
     },
-  });
+  },
 });
-afterAll(() => http.close());
 beforeEach(() => {
   asked.length = 0;
   logged.length = 0;

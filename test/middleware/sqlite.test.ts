@@ -1,21 +1,23 @@
-import { fork, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import {
   LAST_OLD_VERSION,
   SCHEMA_VERSION,
 } from '../../src/middleware/stores/sqlite/sqliteSchema.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { storeContract } from '../../src/middleware/testing/index.ts';
-import type { Claimed } from './fixtures/claimer.ts';
 import { openSqlite } from './openSqlite.ts';
+import { it as base } from './support.ts';
 
-storeContract({ describe, it }, 'SQLite', openSqlite);
+storeContract({ describe, it: base }, 'SQLite', openSqlite);
+storeContract({ describe, it: base }, 'memory', async (nowMs) => {
+  const store = memoryStore({ nowMs });
+  return { store, other: store, close: () => store.close() };
+});
 
 /** A private file, as the store makes it. */
 function newFile(path: string): DatabaseSync {
@@ -23,47 +25,14 @@ function newFile(path: string): DatabaseSync {
   return new DatabaseSync(path);
 }
 
+const it = base.extend<{ path: string }>({
+  path: async ({ folder }, use) => use(join(folder, 'tasks.sqlite')),
+});
+
 describe('the SQLite file', () => {
-  let folder: string;
-  let path: string;
-
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'falconry-sqlite-'));
-    path = join(folder, 'tasks.sqlite');
-  });
-  afterEach(() => rm(folder, { recursive: true }));
-
   const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0 } as const;
 
-  it('is synced at every commit, before the promise resolves', async (context) => {
-    if (spawnSync('strace', ['-V']).status !== 0) return context.skip('strace is not installed');
-    const module = new URL('../../src/middleware/stores/sqlite/sqlite.ts', import.meta.url).href;
-    const script = `
-      import { writeSync } from 'node:fs';
-      import { sqliteStore } from ${JSON.stringify(module)};
-      const store = sqliteStore({ path: ${JSON.stringify(path)} });
-      const task = { clientId: 1, state: 'created', threads: 1, ttlMs: 60_000 };
-      for (let i = 0; i < 5; i++) {
-        writeSync(1, 'begin');
-        const { task: made } = await store.tasks.put(task);
-        writeSync(1, 'put');
-        await store.tasks.upload(made.id, { key: 'inputs/' + i, bytes: 1 });
-        writeSync(1, 'uploaded');
-        await store.tasks.notify(made.id, 1);
-        writeSync(1, 'notified');
-      }`;
-    const args = ['-f', '-e', 'trace=fsync,fdatasync,write', process.execPath];
-    const traced = spawnSync('strace', [...args, '--input-type=module', '-e', script]);
-    const calls = String(traced.stderr).matchAll(/(f(?:data)?sync)\(|write\(1, "(\w+)"/g);
-    const steps = Array.from(calls, ([, sync, word]) => (sync ? 'sync' : word));
-    for (const word of ['put', 'uploaded', 'notified']) {
-      const places = steps.flatMap((step, i) => (step === word ? i : []));
-      expect(places.length).toBe(5);
-      expect(places.map((i) => steps[i - 1])).toEqual(Array(5).fill('sync'));
-    }
-  });
-
-  it('is in WAL mode, and readable by its owner only', async () => {
+  it('is in WAL mode, and readable by its owner only', async ({ path }) => {
     const store = sqliteTableStore({ path });
     await store.tasks.put(task);
     for (const name of [path, `${path}-wal`, `${path}-shm`]) {
@@ -75,7 +44,7 @@ describe('the SQLite file', () => {
     db.close();
   });
 
-  it('keeps everything when it is opened again', async () => {
+  it('keeps everything when it is opened again', async ({ path }) => {
     const first = sqliteTableStore({ path });
     const outcome = await first.tasks.put({ ...task, input: { key: 'inputs/a.json', bytes: 5 } });
     const secret = await first.tasks.secret('urls');
@@ -99,31 +68,34 @@ describe('the SQLite file', () => {
       .filter((entry) => entry.isFile())
       .map(({ name }) => [name, readFileSync(join(of, name), 'hex')]);
 
-  it.each([
+  it.for([
     ['outdated', 1, 'STORE_OUTDATED'],
     ['outdated', LAST_OLD_VERSION, 'STORE_OUTDATED'],
     ['newer', SCHEMA_VERSION + 1, 'STORE_NEWER'],
-  ])('refuses a file that is %s (version %i), and changes nothing', (_, version, code) => {
-    const db = newFile(path);
-    db.exec('PRAGMA journal_mode = WAL');
-    db.exec(`BEGIN; CREATE TABLE tasks (id INTEGER); PRAGMA user_version = ${version}; COMMIT`);
-    // As a process leaves them that is killed: the version is in the log only.
-    const killed = join(folder, 'killed');
-    mkdirSync(killed, { mode: 0o700 });
-    for (const name of ['tasks.sqlite', 'tasks.sqlite-wal']) {
-      copyFileSync(join(folder, name), join(killed, name));
-    }
-    db.close();
-    rmSync(`${path}-shm`, { force: true });
-    for (const each of [folder, killed]) {
-      const before = contents(each);
-      const open = () => sqliteTableStore({ path: join(each, 'tasks.sqlite') });
-      expect(open).toThrow(expect.objectContaining({ code }));
-      expect(contents(each)).toEqual(before);
-    }
-  });
+  ] as const)(
+    'refuses a file that is %s (version %i), and changes nothing',
+    ([, version, code], { folder, path }) => {
+      const db = newFile(path);
+      db.exec('PRAGMA journal_mode = WAL');
+      db.exec(`BEGIN; CREATE TABLE tasks (id INTEGER); PRAGMA user_version = ${version}; COMMIT`);
+      // As a process leaves them that is killed: the version is in the log only.
+      const killed = join(folder, 'killed');
+      mkdirSync(killed, { mode: 0o700 });
+      for (const name of ['tasks.sqlite', 'tasks.sqlite-wal']) {
+        copyFileSync(join(folder, name), join(killed, name));
+      }
+      db.close();
+      rmSync(`${path}-shm`, { force: true });
+      for (const each of [folder, killed]) {
+        const before = contents(each);
+        const open = () => sqliteTableStore({ path: join(each, 'tasks.sqlite') });
+        expect(open).toThrow(expect.objectContaining({ code }));
+        expect(contents(each)).toEqual(before);
+      }
+    },
+  );
 
-  it('says that the store is busy rather than wait for ever', async () => {
+  it('says that the store is busy rather than wait for ever', async ({ path }) => {
     const store = sqliteTableStore({ path, patienceMs: 20 });
     const db = new DatabaseSync(path);
     db.exec('BEGIN IMMEDIATE');
@@ -137,7 +109,7 @@ describe('the SQLite file', () => {
     await store.close();
   });
 
-  it('answers every question of the port from an index', async () => {
+  it('answers every question of the port from an index', async ({ path }) => {
     const seen = new Set<string>();
     const { prepare } = DatabaseSync.prototype;
     DatabaseSync.prototype.prepare = function (sql) {
@@ -171,30 +143,5 @@ describe('the SQLite file', () => {
       if (sql.includes("'verifying'")) expect(steps).toContain('tasks_leases');
     }
     db.close();
-  });
-
-  it('hands 120 tasks to three processes, each to exactly one', async () => {
-    const store = sqliteTableStore({ path });
-    const ids: number[] = [];
-    for (let i = 0; i < 120; i++) {
-      const outcome = await store.tasks.put(task);
-      if (outcome.ok) ids.push(outcome.task.id);
-    }
-    const claimer = new URL('./fixtures/claimer.ts', import.meta.url);
-    const children = Array.from({ length: 3 }, () => fork(claimer, [path], { execArgv: [] }));
-    await Promise.all(children.map((child) => once(child, 'message')));
-    for (const child of children) child.send('go');
-    const answers = await Promise.all(
-      children.map(async (child) => {
-        const [[claimed]] = await Promise.all([once(child, 'message'), once(child, 'exit')]);
-        return claimed as Claimed;
-      }),
-    );
-    const finished = answers.flatMap((answer) => answer.finished);
-    expect(finished.toSorted((a, b) => a - b)).toEqual(ids);
-    expect(new Set(answers.flatMap((answer) => answer.put)).size).toBe(90);
-    const { states } = await store.tasks.depth();
-    expect(states).toEqual({ created: 90, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 });
-    await store.close();
   });
 });

@@ -2,11 +2,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
@@ -20,6 +19,7 @@ import {
 } from '../shared/threads/workers.ts';
 import { lockFile, whileLocked } from './lockedStore.ts';
 import { openThreads } from './openSqlite.ts';
+import { it } from './support.ts';
 
 storeContract({ describe, it }, 'SQLite on a thread', openThreads);
 
@@ -28,14 +28,13 @@ const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as con
 let folder: string;
 let path: string;
 let watched: WatchedWorkers | undefined;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'falconry-thread-'));
+it.beforeEach(({ folder: given }) => {
+  folder = given;
   path = join(folder, 'tasks.sqlite');
 });
-afterEach(async () => {
+afterEach(() => {
   watched?.restore();
   watched = undefined;
-  await rm(folder, { recursive: true });
 });
 
 describe('a file that another process has locked', () => {

@@ -2,15 +2,14 @@
  * Clocks that are set while tasks wait, run, fail and arrive: by a day, forward or back. Only the
  * passing of time counts, in one process, in two, and after a restart.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import type { NewTask, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { threadedStore } from './openSqlite.ts';
+import { it } from './support.ts';
 
 type Store = TaskStore;
 
@@ -34,17 +33,14 @@ const pass = (ms: number) => {
   Machine.passedMs += ms;
 };
 
-let folder: string;
 let path: string;
 let opened: Store[];
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'falconry-clock-'));
+it.beforeEach(({ folder }) => {
   path = join(folder, 'tasks.sqlite');
   opened = [];
 });
 afterEach(async () => {
   for (const store of opened) await store.close();
-  await rm(folder, { recursive: true });
 });
 
 const OPEN: Readonly<Record<string, (machine: Machine) => Store>> = {

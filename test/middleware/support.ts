@@ -1,15 +1,19 @@
 /**
- * A real service behind a real port, in a folder of its own, and a client that tells everything.
+ * Fixtures: a real service behind a real port with a client that hides nothing, and a folder.
+ * Everything is stopped and removed when the test, or the file, ends.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect } from 'vitest';
+import { test as base, expect } from 'vitest';
 import { type HttpServer, openHttpServer } from '../../src/cli/operate/httpServer.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
 import {
   type FalconService,
   falconService,
+  memoryStore,
   type ServiceOptions,
+  type Signer,
 } from '../../src/middleware/index.ts';
 
 export interface Answer {
@@ -32,6 +36,16 @@ export interface TestService {
   readonly bob: string;
   /** A request with a JSON body, if one is given; `key` null sends none. */
   ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<Answer>;
+  /** Creates a task whose file is uploaded. */
+  create(body?: unknown, options?: AskOptions): Promise<{ process_id: number; url: string }>;
+  /** Uploads to a signed URL, without a key. */
+  put(url: string, body?: unknown, headers?: AskOptions['headers']): Promise<Answer>;
+  /** The record of a task. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  record(id: number, options?: AskOptions): Promise<any>;
+  /** The record of a task at its end. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  ended(id: number, options?: AskOptions): Promise<any>;
   close(): Promise<void>;
 }
 
@@ -40,13 +54,39 @@ export interface AskOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Starts a service over HTTP on a free port. */
-export async function startService(options: ServiceOptions = {}): Promise<TestService> {
+export interface TestOptions extends ServiceOptions {
+  /** Keeps store and signing key in files, as by default; in memory, a start takes half as long. */
+  readonly onDisk?: boolean;
+}
+
+/** Signs with a key of its own. */
+export function newSigner(): Signer {
+  const { secretKey, publicKey } = falcon512.keygen();
+  return {
+    sign: async ({ message }) => ({ signature: falcon512.sign(message, secretKey), publicKey }),
+  };
+}
+
+/** A started service in a folder of its own; a start that fails leaves no folder. */
+async function openService(options: TestOptions) {
+  const { onDisk = false, ...given } = options;
   const directory = await mkdtemp(join(tmpdir(), 'falconry-http-'));
-  // Over a store of the test's own only if it names a signer.
-  const signing = options.store === undefined ? { signing: true } : {};
-  const service = falconService({ dataDirectory: directory, ...signing, ...options });
-  await service.start();
+  const inMemory = {
+    ...(given.store === undefined && { store: memoryStore() }),
+    ...(given.signing === undefined && given.signer === undefined && { signer: newSigner() }),
+  };
+  const own = onDisk ? { signing: true } : inMemory;
+  const service = falconService({ dataDirectory: directory, ...own, ...given });
+  await service.start().catch(async (fault) => {
+    await rm(directory, { recursive: true, force: true });
+    throw fault;
+  });
+  return { service, directory };
+}
+
+/** Starts a service over HTTP on a free port. */
+export async function startService(options: TestOptions = {}): Promise<TestService> {
+  const { service, directory } = await openService(options);
   const server: HttpServer = await openHttpServer({
     fetch: service.app.fetch,
     port: 0,
@@ -55,34 +95,118 @@ export async function startService(options: ServiceOptions = {}): Promise<TestSe
   const { key: alice } = await service.apiKeys.create({ name: 'alice' });
   const { key: bob } = await service.apiKeys.create({ name: 'bob' });
   const address = `http://127.0.0.1:${server.port}`;
-  return {
-    service,
-    address,
-    port: server.port,
-    directory,
-    alice,
-    bob,
-    async ask(method, path, body, { key = alice, headers = {} } = {}) {
-      const url = path.startsWith('http') ? path : address + path;
-      const raw = typeof body === 'string' || body instanceof Uint8Array;
-      const init: RequestInit = {
-        method,
-        headers: {
-          ...(key !== null && { authorization: key }),
-          ...(body !== undefined && { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        redirect: 'manual',
-        ...(body !== undefined && { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
-      };
-      return toAnswer(await fetch(url, init));
-    },
-    async close() {
-      await Promise.all([server.close(0), service.stop({ graceMs: 0 })]);
-      // What a request that was cut off still writes can get in between.
-      await rm(directory, { recursive: true, force: true, maxRetries: 10 });
-    },
+  const ask: TestService['ask'] = async (
+    method,
+    path,
+    body,
+    { key = alice, headers = {} } = {},
+  ) => {
+    const url = path.startsWith('http') ? path : address + path;
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...(key !== null && { authorization: key }),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      redirect: 'manual',
+      ...(body !== undefined && { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+    };
+    return toAnswer(await fetch(url, init));
   };
+  const record: TestService['record'] = async (id, who) =>
+    (await ask('GET', `/v1/svc/tasks/${id}`, undefined, who)).json;
+  let closed: Promise<void> | undefined;
+  return {
+    ...{ service, address, port: server.port, directory, alice, bob, ask, record },
+    create: async (body, who) => (await ask('POST', '/v1/svc/aggsign/task', body, who)).json,
+    put: (url, body = '[]', headers = {}) => ask('PUT', url, body, { key: null, headers }),
+    async ended(id, who) {
+      const { text } = await ask('GET', `/v1/svc/tasks/${id}/events`, undefined, who);
+      expect(text).toContain('event: progress');
+      return record(id, who);
+    },
+    close: () =>
+      (closed ??= Promise.all([server.close(0), service.stop({ graceMs: 0 })]).then(() =>
+        // A request that was cut off may still write there.
+        rm(directory, { recursive: true, force: true, maxRetries: 10 }),
+      )),
+  };
+}
+
+interface Fixtures {
+  /** A folder of this test. */
+  readonly folder: string;
+  /** Starts a service of this test. */
+  readonly start: (options?: TestOptions) => Promise<TestService>;
+  /** Has a step run when the test ends, before the steps of earlier calls. */
+  readonly defer: (step: () => unknown) => void;
+}
+
+export const it = base.extend<Fixtures>({
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of what a fixture needs
+  defer: async ({}, use) => {
+    const steps: (() => unknown)[] = [];
+    await use((step) => steps.push(step));
+    const faults: unknown[] = [];
+    for (const step of steps.toReversed()) {
+      await Promise.resolve()
+        .then(step)
+        .catch((fault: unknown) => faults.push(fault));
+    }
+    if (faults.length > 0) throw faults[0];
+  },
+  folder: async ({ defer }, use) => {
+    const folder = await mkdtemp(join(tmpdir(), 'falconry-test-'));
+    defer(() => rm(folder, { recursive: true, force: true, maxRetries: 10 }));
+    await use(folder);
+  },
+  start: async ({ defer }, use) => {
+    await use(async (options) => {
+      const service = await startService(options);
+      defer(service.close);
+      return service;
+    });
+  },
+});
+
+/**
+ * The fixtures, and `http`, a service for all tests of the file; it is also returned, for functions
+ * that tests share, and has its members from the first test on. The options may be those of a
+ * function that is called then.
+ */
+export function serviceTest(
+  options: TestOptions | (() => TestOptions | Promise<TestOptions>) = {},
+) {
+  const http = {} as TestService;
+  const withService = it.extend<{ $file: { http: TestService } }>({
+    http: [
+      // biome-ignore lint/correctness/noEmptyPattern: as above
+      async ({}, use) => {
+        const given = typeof options === 'function' ? await options() : options;
+        Object.assign(http, await startService(given));
+        await use(http);
+        await http.close();
+      },
+      { scope: 'file', auto: true },
+    ],
+  });
+  return { it: withService, test: withService, http };
+}
+
+/** Waits until it is so, for as long as the test may last. */
+export async function until(isSo: () => unknown): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A logger, and its lines: level, message and fields. */
+export function recordedLog() {
+  const lines: string[] = [];
+  const at = (level: string) => (message: string, fields?: object) =>
+    void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+  const logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  return { lines, logger };
 }
 
 export interface HeldBody {

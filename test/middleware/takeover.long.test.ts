@@ -28,6 +28,7 @@ async function service(options: Parameters<typeof startService>[0] = {}) {
   const changes: Change[] = [];
   let look = () => {};
   http = await startService({
+    onDisk: options.store === undefined,
     threads: 1,
     aggregateFormat: 'proof',
     // What comes to pass within a test does so without waiting for the end of a lease.

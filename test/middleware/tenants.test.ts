@@ -1,12 +1,12 @@
 /** Keys that expire, quotas of single clients, and rotated url secrets, on a running service. */
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
 import { ClientLimits } from '../../src/middleware/http/clientLimits.ts';
 import { signUrl } from '../../src/middleware/http/signedUrls.ts';
 import { UrlSecrets } from '../../src/middleware/http/urlSecrets.ts';
 import { hashApiKey, KeyUses } from '../../src/middleware/identity/apiKeys.ts';
 import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { it as base, expectProblem, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const TASKS = '/v1/svc/tasks';
@@ -15,19 +15,19 @@ const HOUR_MS = 3_600_000;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 let nowMs = Date.now();
-const undo: (() => unknown)[] = [];
-afterEach(async () => {
-  vi.restoreAllMocks();
-  for (const step of undo.splice(0).toReversed()) await step();
-});
+afterEach(() => vi.restoreAllMocks());
 
-async function start(options: ServiceOptions = {}) {
-  nowMs = Date.now();
-  const store = memoryStore({ nowMs: () => nowMs });
-  const http = await startService({ store, workers: false, ...options });
-  undo.push(() => http.close());
-  return { http, store };
+interface Tenants {
+  readonly http: TestService;
+  readonly store: ReturnType<typeof memoryStore>;
 }
+const it = base.extend<{ open: (options?: ServiceOptions) => Promise<Tenants> }>({
+  open: async ({ start }, use) => {
+    nowMs = Date.now();
+    const store = memoryStore({ nowMs: () => nowMs });
+    await use(async (given) => ({ http: await start({ store, workers: false, ...given }), store }));
+  },
+});
 
 /** Asks until the answer is as expected: what was changed is seen within seconds. */
 async function soon(ask: () => Promise<number>, status: number): Promise<void> {
@@ -35,8 +35,8 @@ async function soon(ask: () => Promise<number>, status: number): Promise<void> {
 }
 
 describe('API keys', () => {
-  it('that have expired are refused, and their owners are told', async () => {
-    const { http, store } = await start();
+  it('that have expired are refused, and their owners are told', async ({ open }) => {
+    const { http, store } = await open();
     const { key } = await http.service.apiKeys.create({ name: 'short', ttlMs: HOUR_MS });
     const ask = () => http.ask('GET', TASKS, undefined, { key });
     nowMs += HOUR_MS - 1;
@@ -56,8 +56,8 @@ describe('API keys', () => {
     expect((await http.ask('GET', TASKS)).status).toBe(200);
   });
 
-  it('that expire end their event streams', async () => {
-    const { http } = await start();
+  it('that expire end their event streams', async ({ open }) => {
+    const { http } = await open();
     const { key } = await http.service.apiKeys.create({ name: 'short', ttlMs: HOUR_MS });
     const { json } = await http.ask('POST', CREATE, undefined, { key });
     const events = `${http.address}${TASKS}/${json.process_id}/events`;
@@ -68,8 +68,8 @@ describe('API keys', () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  it('are rotated: both work until the overlap is over', async () => {
-    const { http } = await start();
+  it('are rotated: both work until the overlap is over', async ({ open }) => {
+    const { http } = await open();
     const { apiKeys } = http.service;
     const old = hashApiKey(http.alice);
     const key = (await apiKeys.rotate(old, { overlapMs: HOUR_MS, ttlMs: 2 * HOUR_MS }))!;
@@ -83,8 +83,8 @@ describe('API keys', () => {
     expect(await apiKeys.rotate('0'.repeat(64), { overlapMs: 0 })).toBe(null);
   });
 
-  it('know their last use, which is written at the end at the latest', async () => {
-    const { http, store } = await start();
+  it('know their last use, which is written at the end at the latest', async ({ open }) => {
+    const { http, store } = await open();
     const { key } = await http.service.apiKeys.create({ name: 'idle' });
     await http.ask('GET', TASKS);
     const use = async (given: string) =>
@@ -125,8 +125,10 @@ describe('quotas', () => {
   const client = (http: TestService, key: string) => () =>
     http.ask('POST', CREATE, undefined, { key });
 
-  it('limit the unfinished tasks of one client, and are seen by a running service', async () => {
-    const { http, store } = await start({ limits: { openTasks: 2 } });
+  it('limit the unfinished tasks of one client, and are seen by a running service', async ({
+    open,
+  }) => {
+    const { http, store } = await open({ limits: { openTasks: 2 } });
     const [alice, bob] = [client(http, http.alice), client(http, http.bob)];
     for (const ask of [alice, bob]) {
       expect([(await ask()).status, (await ask()).status]).toEqual([201, 201]);
@@ -141,8 +143,8 @@ describe('quotas', () => {
     await soon(async () => (await bob()).status, 201);
   });
 
-  it('limit the bytes of one client, on every way in', async () => {
-    const { http, store } = await start();
+  it('limit the bytes of one client, on every way in', async ({ open }) => {
+    const { http, store } = await open();
     await store.quotas.setQuota(1, { storedBytes: 100 });
     const file = ' '.repeat(101);
     const { json } = await http.ask('POST', CREATE);
@@ -157,8 +159,8 @@ describe('quotas', () => {
     expect((await http.ask('PUT', theirs.url, file, { key: null })).status).toBe(200);
   });
 
-  it('limit the rate of one client, with a burst in proportion', async () => {
-    const { http, store } = await start({ limits: { requestsPerSecond: 100, burst: 200 } });
+  it('limit the rate of one client, with a burst in proportion', async ({ open }) => {
+    const { http, store } = await open({ limits: { requestsPerSecond: 100, burst: 200 } });
     vi.spyOn(performance, 'now').mockReturnValue(performance.now());
     await store.quotas.setQuota(1, { requestsPerSecond: 2 });
     const list = (key: string) => http.ask('GET', TASKS, undefined, { key });
@@ -205,10 +207,12 @@ describe('quotas', () => {
 describe('rotated url secrets', () => {
   const put = (http: TestService, url: string) => http.ask('PUT', url, '[]', { key: null });
 
-  it('stay good for the urls they signed; new urls are good at once everywhere', async () => {
-    const { http, store } = await start();
-    const other = await startService({ store, workers: false });
-    undo.push(() => other.close());
+  it('stay good for the urls they signed; new urls are good at once everywhere', async ({
+    start,
+    open,
+  }) => {
+    const { http, store } = await open();
+    const other = await start({ store, workers: false });
     const { json: before } = await http.ask('POST', CREATE);
     await store.secrets.rotateSecret('urls');
     expect((await put(http, before.url)).status).toBe(200);

@@ -1,10 +1,9 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
-import { expectProblem, startService, type TestService, toAnswer } from './support.ts';
+import { expectProblem, serviceTest, toAnswer } from './support.ts';
 
 const CREATE = '/v1/svc/aggsign/task';
 const MIB = 1024 * 1024;
@@ -22,16 +21,10 @@ function stream(bytes: number): ReadableStream<Uint8Array> {
   });
 }
 
+const { it, http } = serviceTest({ workers: false });
 describe('the upload url', () => {
-  let http: TestService;
-  beforeAll(async () => {
-    http = await startService({ workers: false });
-  });
-  afterAll(() => http.close());
-  const create = async () =>
-    (await http.ask('POST', CREATE)).json as { process_id: number; url: string };
-  const put = (url: string, body: unknown = '[]', headers = {}) =>
-    http.ask('PUT', url, body, { key: null, headers });
+  const create = () => http.create();
+  const put = (...given: Parameters<typeof http.put>) => http.put(...given);
   const putStream = async (url: string, body: ReadableStream<Uint8Array>) => {
     const headers = { 'content-type': 'application/json' };
     const init = { method: 'PUT', headers, body, duplex: 'half' };
@@ -112,10 +105,8 @@ describe('the upload url', () => {
       urls.push(forge((query) => query.set(name, `${value}0`)));
       urls.push(forge((query) => query.append(name, value)));
       for (let i = 0; i < value.length; i++) {
-        const other = value[i] === '1' ? '2' : '1';
-        urls.push(
-          forge((query) => query.set(name, value.slice(0, i) + other + value.slice(i + 1))),
-        );
+        const other = value.slice(0, i) + (value[i] === '1' ? '2' : '1') + value.slice(i + 1);
+        urls.push(forge((query) => query.set(name, other)));
       }
     }
     urls.push(
@@ -130,14 +121,8 @@ describe('the upload url', () => {
 
   it('takes JSON only', async () => {
     const { url } = await create();
-    for (const type of [
-      'text/plain',
-      'application/octet-stream',
-      'application/jsonx',
-      'application/cbor',
-      'json',
-      '',
-    ]) {
+    const others = ['octet-stream', 'jsonx', 'cbor'].map((name) => `application/${name}`);
+    for (const type of [...others, 'text/plain', 'json', '']) {
       const refused = await put(url, '[]', { 'content-type': type });
       expectProblem(refused, 415, 'UNSUPPORTED_MEDIA_TYPE');
       expect(refused.headers.get('accept')).toBe('application/json');
@@ -167,65 +152,55 @@ describe('the upload url', () => {
 });
 
 describe('a task that is left alone', () => {
-  it('expires, and says so everywhere; its file goes, and it can be removed', async () => {
+  it('expires, and says so everywhere; its file goes, and it can be removed', async ({ start }) => {
     // Two looks for expired tasks in such a time; the clock that they go by is put forward.
-    const uploadUrlTtlMs = 10_000;
+    const uploadUrlTtlMs = 6000;
     let aheadMs = 0;
     const store = memoryStore({ nowMs: () => Date.now() + aheadMs });
-    const http = await startService({ workers: false, uploadUrlTtlMs, store });
-    try {
-      const idle = (await http.ask('POST', CREATE)).json;
-      const { process_id, url } = (await http.ask('POST', CREATE)).json;
-      expect((await http.ask('PUT', url, '[]', { key: null })).status).toBe(200);
-      const path = `/v1/svc/tasks/${process_id}`;
-      let record = (await http.ask('GET', path)).json;
-      expect(record.status).toBe('wait for notification');
-      aheadMs = 2 * uploadUrlTtlMs;
-      while (record.status !== 'expired') {
-        await new Promise((resolve) => setTimeout(resolve, 50));
-        record = (await http.ask('GET', path)).json;
-      }
-      expect(record.finished_at).toMatch(/\.\d{9}Z$/);
-      const { tasks } = (await http.ask('GET', '/v1/svc/tasks?status=expired')).json;
-      expect(tasks.map(({ id }: { id: number }) => id)).toEqual([idle.process_id, process_id]);
-      expect(tasks[1].meta.finished_at).toBe(record.finished_at);
-      expectProblem(await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`), 409);
-      expectProblem(await http.ask('POST', `${CREATE}/${process_id}/url`), 409, 'CONFLICT');
-      expectProblem(await http.ask('GET', `${path}/result`), 409, 'CONFLICT');
-      expect(await readdir(join(http.directory, 'files', 'inputs')).catch(() => [])).toEqual([]);
-      expect((await http.ask('DELETE', path)).status).toBe(204);
-    } finally {
-      await http.close();
-    }
+    const http = await start({ workers: false, uploadUrlTtlMs, store });
+    const idle = await http.create();
+    const { process_id, url } = await http.create();
+    expect((await http.put(url)).status).toBe(200);
+    const path = `/v1/svc/tasks/${process_id}`;
+    expect((await http.record(process_id)).status).toBe('wait for notification');
+    aheadMs = 2 * uploadUrlTtlMs;
+    const record = await http.ended(process_id);
+    expect(record.status).toBe('expired');
+    expect(record.finished_at).toMatch(/\.\d{9}Z$/);
+    const { tasks } = (await http.ask('GET', '/v1/svc/tasks?status=expired')).json;
+    expect(tasks.map(({ id }: { id: number }) => id)).toEqual([idle.process_id, process_id]);
+    expect(tasks[1].meta.finished_at).toBe(record.finished_at);
+    expectProblem(await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`), 409);
+    expectProblem(await http.ask('POST', `${CREATE}/${process_id}/url`), 409, 'CONFLICT');
+    expectProblem(await http.ask('GET', `${path}/result`), 409, 'CONFLICT');
+    expect(await readdir(join(http.directory, 'files', 'inputs')).catch(() => [])).toEqual([]);
+    expect((await http.ask('DELETE', path)).status).toBe(204);
   });
 });
 
 describe('the end of an upload url', () => {
-  it('comes when it says; a new one can be had before the task expires', async () => {
+  it('comes when it says; a new one can be had before the task expires', async ({
+    folder,
+    start,
+  }) => {
     const uploadUrlTtlMs = 3_600_000;
     let aheadMs = 0;
     const nowMs = () => Date.now() + aheadMs;
-    const folder = await mkdtemp(join(tmpdir(), 'falconry-upload-'));
     const store = memoryStore({ nowMs });
     const blobs = directoryBlobs({ path: folder, nowMs });
-    const http = await startService({ workers: false, uploadUrlTtlMs, store, blobs });
-    try {
-      const { process_id, url } = (await http.ask('POST', CREATE)).json;
-      const reissued = await http.ask('POST', `${CREATE}/${process_id}/url`);
-      expect(reissued.status).toBe(200);
-      expect(reissued.json.process_id).toBe(process_id);
-      expect((await http.ask('PUT', reissued.json.url, '[]', { key: null })).status).toBe(200);
-      aheadMs = uploadUrlTtlMs / 2;
-      expect((await http.ask('PUT', url, '[]', { key: null })).status).toBe(200);
-      aheadMs = uploadUrlTtlMs + 1100;
-      for (const old of [url, reissued.json.url]) {
-        expectProblem(await http.ask('PUT', old, '[]', { key: null }), 403, 'FORBIDDEN_URL');
-      }
-      const late = await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
-      expectProblem(late, 409, 'CONFLICT');
-    } finally {
-      await http.close();
-      await rm(folder, { recursive: true });
+    const http = await start({ workers: false, uploadUrlTtlMs, store, blobs });
+    const { process_id, url } = await http.create();
+    const reissued = await http.ask('POST', `${CREATE}/${process_id}/url`);
+    expect(reissued.status).toBe(200);
+    expect(reissued.json.process_id).toBe(process_id);
+    expect((await http.put(reissued.json.url)).status).toBe(200);
+    aheadMs = uploadUrlTtlMs / 2;
+    expect((await http.put(url)).status).toBe(200);
+    aheadMs = uploadUrlTtlMs + 1100;
+    for (const old of [url, reissued.json.url]) {
+      expectProblem(await http.put(old), 403, 'FORBIDDEN_URL');
     }
+    const late = await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
+    expectProblem(late, 409, 'CONFLICT');
   });
 });

@@ -20,7 +20,6 @@ afterAll(async () => {
     server.kill('SIGKILL');
     await server.ended;
   }
-  folder.remove();
 });
 
 /** The directory of the guide, and that of this test. */

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { NewTask } from '../../src/middleware/stores/port/taskStore.ts';
 import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 import { temporaryFolder } from '../cli/cli.ts';
@@ -11,7 +11,6 @@ import { overPostgres, type PostgresServer } from '../support/postgres.ts';
 import { guide } from './operatingFiles.ts';
 
 const folder = temporaryFolder();
-afterAll(() => folder.remove());
 
 const statements = [...guide.matchAll(/```sql\n([\s\S]*?)```/g)].map(([, text]) =>
   text!.split(';').flatMap((each) => (each.trim() === '' ? [] : [each.trim()])),

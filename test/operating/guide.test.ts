@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import * as prometheus from 'prom-client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Command } from '../../src/cli/lib/command.ts';
 import { envOf, SETTINGS } from '../../src/cli/lib/settings.ts';
 import { COMMANDS } from '../../src/cli/main.ts';
@@ -138,7 +138,6 @@ describe('the configuration of one host', () => {
     readonly check: string;
   }
   const folder = temporaryFolder();
-  afterAll(() => folder.remove());
 
   it('has no fault', async () => {
     const config = new URL('examples/deploy/falconry.json', ROOT).pathname;

@@ -4,14 +4,14 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../cli/cli.ts';
 import { falconry, type Running } from '../middleware/process.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
@@ -54,7 +54,7 @@ interface Asked {
 
 /** A service behind a proxy. */
 class Site {
-  readonly #folder = temporaryFolder();
+  readonly #folder = mkdtempSync(join(tmpdir(), 'falconry-proxies-'));
   readonly #ended: (() => Promise<unknown>)[] = [];
   /** The proxy's own output. */
   output = '';
@@ -65,7 +65,7 @@ class Site {
   #ca: Buffer | undefined;
 
   get path(): string {
-    return this.#folder.path;
+    return this.#folder;
   }
 
   /**
@@ -151,7 +151,7 @@ class Site {
 
   async close(): Promise<void> {
     for (const end of this.#ended.splice(0).reverse()) await end();
-    this.#folder.remove();
+    rmSync(this.#folder, { recursive: true, force: true });
   }
 }
 

@@ -5,6 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { jsonPlaces, placeOf } from '../../../src/middleware/page/browser/worker/jsonPlaces.ts';
+import { NIGHTLY } from '../../support/run.ts';
 
 function isJson(text: string): boolean {
   try {
@@ -33,7 +34,7 @@ describe('jsonPlaces', () => {
           expect(fault?.offset ?? 0).toBeLessThanOrEqual(text.length);
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: NIGHTLY ? 5000 : 1500 },
     );
     expect(faulty).toBeGreaterThan(1000);
   });

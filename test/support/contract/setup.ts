@@ -21,10 +21,10 @@ vi.mock('../../../src/middleware/app.ts', async (importOriginal) => {
   };
 });
 
-afterEach(async (context) => {
+afterEach(async ({ task }) => {
   const { counts, faults } = await takeSeen();
   if (Object.keys(counts).length > 0) {
-    context.task.meta.contract = { ...context.task.meta.contract, counts };
+    task.meta.contract = { ...task.meta.contract, counts };
   }
   if (faults.length > 0) throw new Error(`not as documented:\n${faults.slice(0, 5).join('\n')}`);
 });

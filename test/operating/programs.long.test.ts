@@ -3,13 +3,12 @@
  * machine become those of this one; nothing else of a file changes.
  */
 import { spawnSync } from 'node:child_process';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { temporaryFolder } from '../cli/cli.ts';
 import { NAMES, read } from './operatingFiles.ts';
 import { haproxyFile, nginxFile, place, withProgram } from './programs.ts';
 
 const folder = temporaryFolder();
-afterAll(() => folder.remove());
 
 /** Nothing listens there: files are read only. */
 const PORTS = { http: 30_080, https: 30_443, servers: [8787] };
