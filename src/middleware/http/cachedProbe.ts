@@ -1,4 +1,6 @@
 /** Questions whose answers are kept for a while. */
+import { withTimeout } from '../../shared/wait.ts';
+
 export interface CachedProbeOptions<T> {
   /** How long an answer is kept; null stands for none. */
   readonly keepMs: number | ((answer: T | null) => number);
@@ -28,15 +30,7 @@ export class CachedProbe<T> {
     const { answer, atMs = -Infinity } = this.#kept ?? {};
     if (answer !== undefined && performance.now() - atMs < this.#keepMs(answer)) return answer;
     this.#open ??= this.#put();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const tired = new Promise<null>((resolve) => {
-      timer = setTimeout(() => resolve(null), this.#patienceMs);
-    });
-    try {
-      return await Promise.race([this.#open, tired]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return withTimeout(this.#open, this.#patienceMs, () => undefined).catch(() => null);
   }
 
   async #put(): Promise<T | null> {

@@ -14,12 +14,13 @@ import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { noWorker } from '../../shared/threads/noWorker.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Parcel } from '../../shared/threads/thread.ts';
+import { Semaphore } from '../../shared/wait.ts';
 import { type BlobStore, resultKey } from '../blobs/port/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
 import type { Answer, Judgement, Made, News, Work } from './taskWork.ts';
-import { heapFor, openWorker } from './workerPool.ts';
+import { heapFor, openWorker, untilRunning } from './workerPool.ts';
 
 export interface AggregatorOptions {
   readonly blobs: BlobStore;
@@ -74,8 +75,8 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   const heapMb = heapFor(maxInputBytes);
   const worker = openWorker(heapMb);
   const isolation = new Isolation(heapMb);
-  const oneTask = turns();
-  const oneJudgement = turns();
+  const oneTask = new Semaphore(1);
+  const oneJudgement = new Semaphore(1);
   let judgements = 0;
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
@@ -86,9 +87,11 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     const parcel = { work: { ...work, file, fetchMs }, transfer: [file] };
     const { signal, isolated } = context;
     const use = (lent: ThreadPool) => workOn(lent, parcel, context, stopMs);
-    const made = await oneTask(signal, () =>
-      isolated ? isolation.lend(signal, use) : lend(worker, signal, use),
-    );
+    const made = await oneTask.hold(async () => {
+      if (isolated) return isolation.lend(signal, use);
+      await untilRunning(worker, signal);
+      return use(worker);
+    }, signal);
     const key = resultKey(task.id, task.attempt);
     const blob = await stored(
       blobs.put(key, new Uint8Array(made.file), { maxBytes: MAX_RESULT_BYTES, signal }),
@@ -115,9 +118,8 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       judgements++;
       try {
         const parcel = judgeParcel(aggregate, statements, threads);
-        return await oneJudgement(undefined, async () => {
-          return outcomeOf<Judgement>(await worker.call(parcel)).valid;
-        });
+        const answer = await oneJudgement.hold(() => worker.call(parcel));
+        return outcomeOf<Judgement>(answer).valid;
       } finally {
         judgements--;
       }
@@ -126,28 +128,6 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       await Promise.all([worker.close(), isolation.close()]);
     },
   };
-}
-
-/**
- * Lends the worker once it runs: only then can a task be what ends it.
- *
- * @throws CodedError `OVERLOADED` if it cannot be started; the signal's reason
- */
-async function lend<T>(
-  worker: ThreadPool,
-  signal: AbortSignal,
-  use: (worker: ThreadPool) => Promise<T>,
-): Promise<T> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      signal.addEventListener('abort', reject, { once: true });
-      worker.ready().then(resolve, reject);
-    });
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new CodedError('OVERLOADED', { message: 'No worker could be started', cause });
-  }
-  return use(worker);
 }
 
 /**
@@ -214,24 +194,6 @@ function judgeParcel(aggregate: Uint8Array, statements: ArrayBuffer, threads: nu
   // The caller keeps the aggregate, so it is copied.
   const work: Work = { kind: 'judge', aggregate: whole(aggregate), statements, threads };
   return { work, transfer: [statements] };
-}
-
-/**
- * Runs one body at a time, in the order of the calls. If a signal is aborted while its body waits,
- * the call is rejected at once and the body does not run.
- */
-function turns(): <T>(signal: AbortSignal | undefined, body: () => Promise<T>) => Promise<T> {
-  let last: Promise<void> = Promise.resolve();
-  return (signal, body) =>
-    new Promise((resolve, reject) => {
-      const stop = () => reject(signal?.reason);
-      signal?.addEventListener('abort', stop, { once: true });
-      last = last.then(async () => {
-        signal?.removeEventListener('abort', stop);
-        if (signal?.aborted) stop();
-        else await body().then(resolve, reject);
-      });
-    });
 }
 
 async function fetchFile(blobs: BlobStore, task: Task, maxBytes: number): Promise<ArrayBuffer> {

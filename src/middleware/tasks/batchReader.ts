@@ -6,6 +6,7 @@
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import type { StartThread } from '../../shared/threads/host.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
+import { Semaphore } from '../../shared/wait.ts';
 import type { Blocks } from '../http/body.ts';
 import { ProblemError } from '../http/problems.ts';
 import {
@@ -36,7 +37,7 @@ export interface BatchReaderOptions {
 export class BatchReader {
   readonly #open: () => ThreadPool;
   readonly #idleMs: number;
-  readonly #turns = new FairTurns();
+  readonly #turn = new Semaphore(1);
   #worker: ThreadPool | undefined;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -65,7 +66,7 @@ export class BatchReader {
     reading: TriplesReading | ClaimReading,
   ): Promise<Batch | Claim> {
     if (blocks.bytes < SMALL_BYTES) return readBatch(blocks.whole(), reading);
-    return this.#turns.hold(clientId, () => this.#readLarge(blocks, reading));
+    return this.#turn.hold(() => this.#readLarge(blocks, reading), undefined, clientId);
   }
 
   async #readLarge(blocks: Blocks, reading: TriplesReading | ClaimReading): Promise<Batch | Claim> {
@@ -120,40 +121,4 @@ function outcomeOf(answer: unknown): Batch | Claim {
   if (!('failure' in answered)) return answered;
   const { code, message, errors } = answered.failure;
   throw new ProblemError(code, { message, ...(errors && { errors }) });
-}
-
-/** One at a time. Whoever waits is served in turn: one of each client, then the next of each. */
-class FairTurns {
-  #isTaken = false;
-  readonly #waiting = new Map<number, (() => void)[]>();
-
-  async hold<T>(clientId: number, work: () => Promise<T>): Promise<T> {
-    if (this.#isTaken) await this.#turn(clientId);
-    this.#isTaken = true;
-    try {
-      return await work();
-    } finally {
-      this.#next();
-    }
-  }
-
-  #turn(clientId: number): Promise<void> {
-    return new Promise((resolve) => {
-      const queue = this.#waiting.get(clientId);
-      if (queue) queue.push(resolve);
-      else this.#waiting.set(clientId, [resolve]);
-    });
-  }
-
-  /** The place stays taken if it is handed on. */
-  #next(): void {
-    const [first] = this.#waiting;
-    this.#isTaken = first !== undefined;
-    if (first === undefined) return;
-    const [clientId, queue] = first;
-    this.#waiting.delete(clientId);
-    const go = queue.shift()!;
-    if (queue.length > 0) this.#waiting.set(clientId, queue);
-    go();
-  }
 }

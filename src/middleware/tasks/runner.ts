@@ -29,8 +29,7 @@ import {
   type TaskResult,
 } from '../stores/port/task.ts';
 import type { Retry, TaskNews, TaskStore } from '../stores/port/taskStore.ts';
-import { Heartbeat } from './heartbeat.ts';
-import { Lease, Run, type TaskContext } from './lease.ts';
+import { Heartbeat, Lease, Run, type TaskContext } from './lease.ts';
 
 export type { TaskContext };
 

@@ -1,4 +1,5 @@
 /** Worker threads that run `taskWorker.ts`. */
+import { CodedError } from '../../shared/errors.ts';
 import { type StartThread, workerBeside } from '../../shared/threads/host.ts';
 import { ThreadPool } from '../../shared/threads/pool.ts';
 import { TASK_WORKER } from './taskWork.ts';
@@ -22,4 +23,21 @@ export function openWorker(heapMb: number, start?: StartThread): ThreadPool {
     maxRefusals: Number.POSITIVE_INFINITY,
     ...(start && { start }),
   });
+}
+
+/**
+ * Waits until a worker runs: only then can a task be what ends it.
+ *
+ * @throws CodedError `OVERLOADED` if it cannot be started; the signal's reason
+ */
+export async function untilRunning(worker: ThreadPool, signal: AbortSignal): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', reject, { once: true });
+      worker.ready().then(resolve, reject);
+    });
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new CodedError('OVERLOADED', { message: 'No worker could be started', cause });
+  }
 }

@@ -14,6 +14,7 @@ import type { StatsFs } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError, isCodedError } from '../../../shared/errors.ts';
+import { withTimeout } from '../../../shared/wait.ts';
 import type {
   BlobBody,
   BlobPutOptions,
@@ -109,18 +110,13 @@ function nameFullDisk(error: unknown): never {
 }
 
 async function ping(root: string, minFreeBytes: number | undefined): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new CodedError('STORE_UNAVAILABLE')), PING_MS);
-  });
   const look = makeFolder(root).then(() => requireFree(root, minFreeBytes, 1, 0));
   try {
-    await Promise.race([look.catch(nameFullDisk), silence]);
+    const late = () => new CodedError('STORE_UNAVAILABLE');
+    await withTimeout(look.catch(nameFullDisk), PING_MS, late);
   } catch (error) {
     if (isCodedError(error)) throw error;
     throw new CodedError('STORE_UNAVAILABLE', { cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }
 

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '../../../shared/errors.ts';
+import { withTimeout } from '../../../shared/wait.ts';
 
 export interface S3Credentials {
   readonly accessKeyId: string;
@@ -60,7 +61,7 @@ export class CredentialsSource {
   async #question(): Promise<SigningCredentials> {
     let told: S3Credentials;
     try {
-      told = readCredentials(await within(ASK_MS, this.#ask()));
+      told = readCredentials(await withTimeout(this.#ask(), ASK_MS, () => undefined));
     } catch {
       // What a host's function throws may hold a secret, so it is not passed on.
       const cause = new Error('the credentials of the blob store could not be read');
@@ -80,18 +81,6 @@ export class CredentialsSource {
 
 /** The longest wait for an answer. */
 const ASK_MS = 10_000;
-
-async function within<T>(limitMs: number, work: T | Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
 
 /** Between two questions if the first failed, or told of credentials that are about to end. */
 const RETRY_MS = 5_000;

@@ -10,13 +10,20 @@ import { isBroken, isTransient, sqlState, storeFault } from './faults.ts';
 import { toTimestamp } from './rows.ts';
 import { LAST_OLD_STEP, STEPS } from './schema.ts';
 
-/** SQL with a name that no other statement of the store has. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-export interface DatabaseOptions {
+/** Returns statements by their names, which no other statement of the store has. */
+export function named<Name extends string>(
+  texts: Readonly<Record<Name, string>>,
+): Record<Name, Statement> {
+  const all = Object.entries<string>(texts).map(([name, text]) => [name, { name, text }]);
+  return Object.fromEntries(all) as Record<Name, Statement>;
+}
+
+interface DatabaseOptions {
   readonly address: Address;
   /** Quoted. */
   readonly schema: string;

@@ -1,5 +1,4 @@
 /** The end of a task, in SQL: its row, and the counters of its client. */
-import type { Statement } from './database.ts';
 import { newsColumns, type TaskRow, taskColumns } from './rows.ts';
 
 export const FINAL = `('completed', 'failed', 'cancelled', 'expired')`;
@@ -31,7 +30,6 @@ export function cancelling(s: string, where: string): string {
 
 /** How a worker ends its task. */
 export interface Outcome {
-  readonly name: string;
   /** Of the task `t`; the attempt is `$2`. */
   readonly where: string;
   readonly set: string;
@@ -45,10 +43,8 @@ export interface Outcome {
  * The file of a running task does not change any more, so it can be read from the row as it was
  * found, without a lock of its own.
  */
-export function ending(s: string, { name, where, set, resultBytes = '0' }: Outcome): Statement {
-  return {
-    name,
-    text: `
+export function ending(s: string, { where, set, resultBytes = '0' }: Outcome): string {
+  return `
     WITH done AS (
       UPDATE ${s}.tasks t SET ${END(s)}, ${set} FROM ${s}.tasks found
       WHERE t.id = $1 AND found.id = $1 AND ${where}
@@ -57,6 +53,5 @@ export function ending(s: string, { name, where, set, resultBytes = '0' }: Outco
       UPDATE ${s}.clients c SET open_tasks = c.open_tasks - 1,
         stored_bytes = c.stored_bytes - done.old_bytes + ${resultBytes}
       FROM done WHERE c.id = done.client_id)
-    SELECT ${newsColumns('done')} FROM done`,
-  };
+    SELECT ${newsColumns('done')} FROM done`;
 }

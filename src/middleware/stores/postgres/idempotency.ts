@@ -1,6 +1,6 @@
 /** Who holds an Idempotency-Key, and the task that was made under it; `put` keeps its id there. */
 import type { AnswerHold, BeginAnswer, TaskStore } from '../port/taskStore.ts';
-import type { Database } from './database.ts';
+import { type Database, named } from './database.ts';
 
 type Answers = Pick<TaskStore, 'beginAnswer' | 'extendAnswer' | 'abandonAnswer'>;
 
@@ -23,9 +23,9 @@ export function answers(database: Database, get: TaskStore['get']): Answers {
       const token = crypto.randomUUID();
       for (;;) {
         const values = [clientId, key, fingerprint, token, holdMs];
-        const [taken] = await database.ask(sql.take, values);
+        const [taken] = await database.ask(sql.takeAnswer, values);
         if (taken) return { kind: 'held', hold: { clientId, key, token } };
-        const [row] = await database.ask<AnswerRow>(sql.look, [clientId, key]);
+        const [row] = await database.ask<AnswerRow>(sql.lookAtAnswer, [clientId, key]);
         if (row && row.fingerprint !== fingerprint) return { kind: 'mismatch' };
         if (row && row.task_id !== null) {
           return { kind: 'replay', task: await get(row.task_id, clientId) };
@@ -35,37 +35,28 @@ export function answers(database: Database, get: TaskStore['get']): Answers {
       }
     },
     async extendAnswer(hold, holdMs) {
-      return (await database.ask(sql.extend, [...heldValues(hold), holdMs])).length > 0;
+      return (await database.ask(sql.extendAnswer, [...heldValues(hold), holdMs])).length > 0;
     },
     async abandonAnswer(hold) {
-      await database.ask(sql.abandon, heldValues(hold));
+      await database.ask(sql.abandonAnswer, heldValues(hold));
     },
   };
 }
 
 function statements(s: string) {
-  return {
-    take: {
-      name: 'take answer',
-      text: `INSERT INTO ${s}.answers AS a
-          (client_id, key, fingerprint, token, held_until_ms, created_ms)
-        VALUES ($1, $2, $3, $4, ${s}.now_ms() + $5::bigint, ${s}.now_ms())
-        ON CONFLICT (client_id, key) DO UPDATE SET token = excluded.token,
-          held_until_ms = excluded.held_until_ms, created_ms = excluded.created_ms
-        WHERE a.fingerprint = excluded.fingerprint AND a.task_id IS NULL
-          AND a.held_until_ms <= ${s}.now_ms()
-        RETURNING a.token`,
-    },
-    look: {
-      name: 'look at answer',
-      text: `SELECT fingerprint, task_id, held_until_ms - ${s}.now_ms() AS left_ms
-        FROM ${s}.answers WHERE client_id = $1 AND key = $2`,
-    },
-    extend: {
-      name: 'extend answer',
-      text: `UPDATE ${s}.answers a SET held_until_ms = ${s}.now_ms() + $4::bigint
-        WHERE ${HELD} RETURNING a.token`,
-    },
-    abandon: { name: 'abandon answer', text: `DELETE FROM ${s}.answers WHERE ${HELD}` },
-  };
+  return named({
+    takeAnswer: `INSERT INTO ${s}.answers AS a
+        (client_id, key, fingerprint, token, held_until_ms, created_ms)
+      VALUES ($1, $2, $3, $4, ${s}.now_ms() + $5::bigint, ${s}.now_ms())
+      ON CONFLICT (client_id, key) DO UPDATE SET token = excluded.token,
+        held_until_ms = excluded.held_until_ms, created_ms = excluded.created_ms
+      WHERE a.fingerprint = excluded.fingerprint AND a.task_id IS NULL
+        AND a.held_until_ms <= ${s}.now_ms()
+      RETURNING a.token`,
+    lookAtAnswer: `SELECT fingerprint, task_id, held_until_ms - ${s}.now_ms() AS left_ms
+      FROM ${s}.answers WHERE client_id = $1 AND key = $2`,
+    extendAnswer: `UPDATE ${s}.answers a SET held_until_ms = ${s}.now_ms() + $4::bigint
+      WHERE ${HELD} RETURNING a.token`,
+    abandonAnswer: `DELETE FROM ${s}.answers WHERE ${HELD}`,
+  });
 }

@@ -3,6 +3,7 @@
  * for other processes as a hint.
  */
 import type { TaskNews } from '../port/taskStore.ts';
+import { Listeners } from '../rules/parts.ts';
 import type { Database, Statement } from './database.ts';
 import type { Hints } from './hints.ts';
 import type { NewsRow } from './rows.ts';
@@ -10,7 +11,7 @@ import type { NewsRow } from './rows.ts';
 export class Ledger {
   readonly database: Database;
   readonly #hints: Hints;
-  readonly #listeners = new Set<(news: TaskNews) => void>();
+  readonly #listeners = new Listeners();
 
   constructor(database: Database, hints: Hints) {
     this.database = database;
@@ -40,21 +41,14 @@ export class Ledger {
         own: true,
       }),
     );
-    queueMicrotask(() => this.#hear(news));
+    queueMicrotask(() => this.#listeners.tell(news));
     if (hint) this.#hints.send(news);
   }
 
   /** @returns a function that removes the listener */
   watch(listener: (news: TaskNews) => void): () => void {
-    // A wrapper, so that a function added twice is called twice and removed one by one.
-    const own = (news: TaskNews) => listener(news);
-    this.#listeners.add(own);
-    this.#hints.listen((news) => this.#hear(news));
-    return () => void this.#listeners.delete(own);
-  }
-
-  #hear(news: readonly TaskNews[]): void {
-    for (const listener of this.#listeners) for (const one of news) listener(one);
+    this.#hints.listen((news) => this.#listeners.tell(news));
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@
  * act only while it holds the task.
  */
 import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
-import type { Statement } from './database.ts';
+import { named, type Statement } from './database.ts';
 import { ending, RUNNING } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type NewsRow, newsColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
@@ -70,54 +70,37 @@ function outcomes(s: string) {
   const waits = (set: string, where = mine) => `
     UPDATE ${s}.tasks t SET state = 'waiting', progress = NULL, updated_at = clock_timestamp(),
       ${set} WHERE ${where} RETURNING ${newsColumns('t')}`;
-  return {
-    extend: {
-      name: 'extend',
-      text: `UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint,
-          updated_at = clock_timestamp(), state = coalesce($4, state),
-          count = coalesce($5, count), progress = coalesce($6, progress)
-        WHERE ${mine} RETURNING ${newsColumns('t')}`,
-    },
+  return named({
+    extend: `UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint,
+        updated_at = clock_timestamp(), state = coalesce($4, state),
+        count = coalesce($5, count), progress = coalesce($6, progress)
+      WHERE ${mine} RETURNING ${newsColumns('t')}`,
     // In order of id, so that two of them cannot wait for each other.
-    extendAll: {
-      name: 'extend all',
-      text: `WITH held AS MATERIALIZED (
-          SELECT t.id FROM ${s}.tasks t
-          JOIN unnest($1::bigint[], $2::integer[]) AS m (id, attempt)
-            ON t.id = m.id AND t.attempt = m.attempt
-          WHERE t.state IN ${RUNNING} ORDER BY t.id FOR UPDATE OF t)
-        UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint
-        FROM held WHERE t.id = held.id RETURNING t.id`,
-    },
+    extendAll: `WITH held AS MATERIALIZED (
+        SELECT t.id FROM ${s}.tasks t
+        JOIN unnest($1::bigint[], $2::integer[]) AS m (id, attempt)
+          ON t.id = m.id AND t.attempt = m.attempt
+        WHERE t.state IN ${RUNNING} ORDER BY t.id FOR UPDATE OF t)
+      UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint
+      FROM held WHERE t.id = held.id RETURNING t.id`,
     finish: ending(s, {
-      name: 'finish',
       where: `t.attempt = $2 AND t.state = 'aggregating'`,
       set: `state = 'completed', result_key = $3, result_bytes = $4, result_tag = $5,
         result_format = $6, aggregate_bytes = $7`,
       resultBytes: '$4::bigint',
     }),
     fail: ending(s, {
-      name: 'fail',
       where: `t.attempt = $2 AND t.state IN ${RUNNING}`,
       set: `state = 'failed', failures = t.failures + 1, error = $3`,
     }),
-    retry: {
-      name: 'retry',
-      text: waits(`failures = failures + $4::integer, due_ms = ${s}.now_ms() + $3::bigint`),
-    },
-    release: { name: 'release', text: waits(`due_ms = ${s}.now_ms()`) },
-    setAside: {
-      name: 'set aside',
-      text: waits('quarantined = true, error = $3, due_ms = NULL'),
-    },
-    putBack: {
-      name: 'put back',
-      text: waits(
-        `quarantined = false, error = NULL, failures = 0, due_ms = ${s}.now_ms()`,
-        'id = $1 AND quarantined',
-      ),
-    },
-  };
+    retry: waits(`failures = failures + $4::integer, due_ms = ${s}.now_ms() + $3::bigint`),
+    release: waits(`due_ms = ${s}.now_ms()`),
+    setAside: waits('quarantined = true, error = $3, due_ms = NULL'),
+    putBack: waits(
+      `quarantined = false, error = NULL, failures = 0, due_ms = ${s}.now_ms()`,
+      'id = $1 AND quarantined',
+    ),
+  });
 }
 
 /** Hands out waiting tasks, and brings back those whose lease has ended. */
@@ -141,11 +124,11 @@ class Claims {
     if (looks) await this.#look();
     const values = [leaseMs, threads];
     if (near && this.#nearby) {
-      const [row] = await this.#ledger.change<TaskRow>(this.#sql.near, values);
+      const [row] = await this.#ledger.change<TaskRow>(this.#sql.claimNear, values);
       if (row) return { task: toTask(row) };
     }
     type Row = TaskRow & { readonly next_ms: number | null };
-    const [row] = await this.#ledger.database.ask<Row>(this.#sql.any, values);
+    const [row] = await this.#ledger.database.ask<Row>(this.#sql.claim, values);
     this.#nearby = row!.id !== null;
     if (this.#nearby) {
       this.#ledger.tell([row!]);
@@ -200,45 +183,30 @@ function claimStatements(s: string) {
       RETURNING ${taskColumns('t')})`;
   const until = (rows: string) => `(SELECT CASE WHEN min(due_ms) IS NOT NULL
       THEN greatest(0, min(due_ms) - ${s}.now_ms()) END FROM (${rows}) soon)`;
-  return {
+  return named({
     // An old transaction keeps the entries of claimed tasks in the index; they lie before the turn.
-    near: {
-      name: 'claim near',
-      text: `${claim(`AND turn >= ${turn} - 1`)} SELECT ${taskColumns('claimed')} FROM claimed`,
-    },
+    claimNear: `${claim(`AND turn >= ${turn} - 1`)}
+      SELECT ${taskColumns('claimed')} FROM claimed`,
     // One row always: the task, or the time until something is due.
-    any: {
-      name: 'claim',
-      text: `${claim('')}
-        SELECT ${taskColumns('claimed')}, CASE WHEN claimed.id IS NULL THEN ${until(
-          `SELECT due_ms FROM ${s}.tasks WHERE ${waits}
-            ORDER BY turn, submitted_at, id LIMIT 1000`,
-        )} END AS next_ms
-        FROM (SELECT 1) one LEFT JOIN claimed ON true`,
-    },
-    nextLease: {
-      name: 'next lease',
-      text: `SELECT ${until(`SELECT due_ms FROM ${s}.tasks WHERE state IN ${RUNNING}`)} AS ms`,
-    },
-    requeue: {
-      name: 'requeue',
-      text: `WITH lost AS MATERIALIZED (
-          SELECT id FROM ${s}.tasks WHERE state IN ${RUNNING} AND due_ms <= ${s}.now_ms()
-            AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'requeue')}))
-          LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-        UPDATE ${s}.tasks t SET state = 'waiting', losses = losses + 1, progress = NULL,
-          due_ms = ${s}.now_ms(), updated_at = clock_timestamp()
-        FROM lost WHERE t.id = lost.id RETURNING ${newsColumns('t')}`,
-    },
-    lift: {
-      name: 'lift',
-      text: `WITH behind AS MATERIALIZED (
-          SELECT id FROM ${s}.tasks
-          WHERE ${waits} AND due_ms <= ${s}.now_ms() AND turn < ${turn} - 1
-            AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'lift')}))
-          ORDER BY turn, submitted_at, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-        UPDATE ${s}.tasks t SET turn = ${turn} FROM behind WHERE t.id = behind.id
-        RETURNING t.id`,
-    },
-  };
+    claim: `${claim('')}
+      SELECT ${taskColumns('claimed')}, CASE WHEN claimed.id IS NULL THEN ${until(
+        `SELECT due_ms FROM ${s}.tasks WHERE ${waits} ORDER BY turn, submitted_at, id LIMIT 1000`,
+      )} END AS next_ms
+      FROM (SELECT 1) one LEFT JOIN claimed ON true`,
+    nextLease: `SELECT ${until(`SELECT due_ms FROM ${s}.tasks WHERE state IN ${RUNNING}`)} AS ms`,
+    requeue: `WITH lost AS MATERIALIZED (
+        SELECT id FROM ${s}.tasks WHERE state IN ${RUNNING} AND due_ms <= ${s}.now_ms()
+          AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'requeue')}))
+        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      UPDATE ${s}.tasks t SET state = 'waiting', losses = losses + 1, progress = NULL,
+        due_ms = ${s}.now_ms(), updated_at = clock_timestamp()
+      FROM lost WHERE t.id = lost.id RETURNING ${newsColumns('t')}`,
+    lift: `WITH behind AS MATERIALIZED (
+        SELECT id FROM ${s}.tasks
+        WHERE ${waits} AND due_ms <= ${s}.now_ms() AND turn < ${turn} - 1
+          AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'lift')}))
+        ORDER BY turn, submitted_at, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      UPDATE ${s}.tasks t SET turn = ${turn} FROM behind WHERE t.id = behind.id
+      RETURNING t.id`,
+  });
 }

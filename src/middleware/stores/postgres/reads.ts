@@ -2,16 +2,10 @@
 import type { UnfinishedState } from '../../../wire/taskStates.ts';
 import type { OperatorStore, UnfinishedQuery } from '../port/operatorStore.ts';
 import type { ClientUsage, ListQuery, QueueDepth, TaskStore } from '../port/taskStore.ts';
-import type { Database } from './database.ts';
+import { type ListedRow, toListed } from '../rules/parts.ts';
+import { type Database, named } from './database.ts';
 import { RUNNING } from './endings.ts';
-import {
-  type ListedRow,
-  listedColumns,
-  type TaskRow,
-  taskColumns,
-  toListed,
-  toTask,
-} from './rows.ts';
+import { listedColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
 
 type Reads = Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth' | 'referenced'> &
   Pick<OperatorStore, 'unfinished'>;
@@ -27,24 +21,15 @@ interface DepthRow {
 
 export function reads(database: Database): Reads {
   const s = database.schema;
-  const sql = {
-    get: {
-      name: 'get',
-      text: `SELECT ${taskColumns('t')} FROM ${s}.tasks t WHERE t.id = $1`,
-    },
-    usage: {
-      name: 'usage',
-      text: `SELECT open_tasks AS "openTasks", stored_bytes AS "storedBytes"
-        FROM ${s}.clients WHERE id = $1`,
-    },
-    depth: { name: 'depth', text: depthText(s) },
-    referenced: {
-      name: 'referenced',
-      text: `SELECT input_key AS key FROM ${s}.tasks WHERE input_key = ANY ($1::text[])
-        UNION SELECT result_key FROM ${s}.tasks
-          WHERE id = ANY ($2::bigint[]) AND result_key = ANY ($1)`,
-    },
-  };
+  const sql = named({
+    get: `SELECT ${taskColumns('t')} FROM ${s}.tasks t WHERE t.id = $1`,
+    usage: `SELECT open_tasks AS "openTasks", stored_bytes AS "storedBytes"
+      FROM ${s}.clients WHERE id = $1`,
+    depth: depthText(s),
+    referenced: `SELECT input_key AS key FROM ${s}.tasks WHERE input_key = ANY ($1::text[])
+      UNION SELECT result_key FROM ${s}.tasks
+        WHERE id = ANY ($2::bigint[]) AND result_key = ANY ($1)`,
+  });
   return {
     async get(id, clientId) {
       const [row] = await database.ask<TaskRow>(sql.get, [id]);

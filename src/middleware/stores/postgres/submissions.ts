@@ -13,7 +13,7 @@ import type {
   TaskStore,
   UploadOutcome,
 } from '../port/taskStore.ts';
-import type { Statement } from './database.ts';
+import { named, type Statement } from './database.ts';
 import { cancelling, type Endings, FINAL } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type TaskRow, taskColumns, toTask } from './rows.ts';
@@ -86,65 +86,49 @@ async function put(
   { limits = {}, hold }: PutOptions,
 ): Promise<PutOutcome> {
   const values = [...putValues(task, limits), ...(hold ? [hold.key, hold.token] : [])];
-  const make = async ({ plain, held }: { plain: Statement; held: Statement }) => {
+  const make = async (plain: Statement, held: Statement) => {
     const [row] = await ledger.change<TaskRow>(hold ? held : plain, values);
     return row;
   };
-  const row = await make(sql.put);
+  const row = await make(sql.put, sql.putHeld);
   if (row) return { ok: true, task: toTask(row) };
   const asked = [task.clientId, hold?.key ?? '', hold?.token ?? ''];
   type Usage = { readonly open_tasks: number; readonly bytes: number; readonly held: boolean };
   const { openTasks = Infinity, storedBytes = Infinity } = limits;
   // It is a client's first task, or what was in the way is gone: then once more.
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const [usage] = await ledger.database.ask<Usage>(sql.usage, asked);
+    const [usage] = await ledger.database.ask<Usage>(sql.usageOf, asked);
     if (hold && !usage!.held) return { ok: false, reason: 'superseded' };
     if (usage!.open_tasks + 1 > openTasks) return { ok: false, reason: 'openTasks' };
     const bytes = usage!.bytes + (task.input?.bytes ?? 0);
     if (bytes > storedBytes) return { ok: false, reason: 'storedBytes' };
-    const again = await make(sql.putFirst);
+    const again = await make(sql.putFirst, sql.putFirstHeld);
     if (again) return { ok: true, task: toTask(again) };
   }
   return { ok: false, reason: 'openTasks' };
 }
 
 function statements(s: string) {
-  return {
-    put: {
-      plain: { name: 'put', text: putText(s, KNOWN, false) },
-      held: { name: 'put held', text: putText(s, KNOWN, true) },
-    },
-    putFirst: {
-      plain: { name: 'put first', text: putText(s, FIRST, false) },
-      held: { name: 'put first held', text: putText(s, FIRST, true) },
-    },
-    usage: {
-      name: 'usage of',
-      text: `SELECT coalesce(open_tasks, 0) AS open_tasks, coalesce(stored_bytes, 0) AS bytes,
-          EXISTS (SELECT 1 FROM ${s}.answers
-            WHERE client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL) AS held
-        FROM (SELECT 1) one LEFT JOIN ${s}.clients ON id = $1::bigint`,
-    },
-    upload: { name: 'upload', text: uploadText(s) },
-    notify: { name: 'notify', text: notifyText(s) },
-    look: {
-      name: 'look',
-      text: `SELECT ${taskColumns('t')}, t.expires_ms > ${s}.now_ms() AS live
-        FROM ${s}.tasks t WHERE t.id = $1`,
-    },
-    renew: {
-      name: 'renew',
-      text: `UPDATE ${s}.tasks t
-        SET expires_ms = ${s}.now_ms() + $3::bigint, updated_at = clock_timestamp()
-        WHERE id = $1 AND client_id = $2 AND NOT submitted AND state IN ('created', 'uploaded')
-        RETURNING ${taskColumns('t')}`,
-    },
-    cancel: {
-      name: 'cancel',
-      text: cancelling(s, `client_id = $2 AND state NOT IN ${FINAL}`),
-    },
-    remove: { name: 'remove', text: removeText(s) },
-  };
+  return named({
+    put: putText(s, KNOWN, false),
+    putHeld: putText(s, KNOWN, true),
+    putFirst: putText(s, FIRST, false),
+    putFirstHeld: putText(s, FIRST, true),
+    usageOf: `SELECT coalesce(open_tasks, 0) AS open_tasks, coalesce(stored_bytes, 0) AS bytes,
+        EXISTS (SELECT 1 FROM ${s}.answers
+          WHERE client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL) AS held
+      FROM (SELECT 1) one LEFT JOIN ${s}.clients ON id = $1::bigint`,
+    upload: uploadText(s),
+    notify: notifyText(s),
+    look: `SELECT ${taskColumns('t')}, t.expires_ms > ${s}.now_ms() AS live
+      FROM ${s}.tasks t WHERE t.id = $1`,
+    renew: `UPDATE ${s}.tasks t
+      SET expires_ms = ${s}.now_ms() + $3::bigint, updated_at = clock_timestamp()
+      WHERE id = $1 AND client_id = $2 AND NOT submitted AND state IN ('created', 'uploaded')
+      RETURNING ${taskColumns('t')}`,
+    cancel: cancelling(s, `client_id = $2 AND state NOT IN ${FINAL}`),
+    remove: removeText(s),
+  });
 }
 
 /** No limit is the absence of a number: Infinity is no bigint. */

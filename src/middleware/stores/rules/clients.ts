@@ -9,6 +9,7 @@ import {
 import { timestamp } from '../port/task.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
+import { newSecret } from './parts.ts';
 import type { ApiKeyRow } from './table.ts';
 
 /** @returns the number of a client that the host calls by a name */
@@ -92,11 +93,9 @@ export function apiKeys(ledger: Ledger): ApiKeyStore {
   };
 }
 
-const fresh = () => crypto.getRandomValues(new Uint8Array(32));
-
 /** Makes the secret at the first call. */
 export function knownSecret(ledger: Ledger): Pick<TaskStore, 'secret'> {
-  return { secret: (name) => ledger.write(() => ledger.table.secret(name, fresh())) };
+  return { secret: (name) => ledger.write(() => ledger.table.secret(name, newSecret())) };
 }
 
 export function secrets(ledger: Ledger): SecretStore {
@@ -104,11 +103,11 @@ export function secrets(ledger: Ledger): SecretStore {
   return {
     rotateSecret: (name, { forget = false } = {}) =>
       ledger.write(() => {
-        const value = table.secret(name, fresh());
+        const value = table.secret(name, newSecret());
         const retiredMs = nowMs();
         table.deleteRetiredSecrets(name, forget ? retiredMs : retiredMs - KEEP_RETIRED_MS);
         if (!forget) table.putRetiredSecret(name, { value, retiredMs });
-        table.replaceSecret(name, fresh());
+        table.replaceSecret(name, newSecret());
       }),
     async secretRing(name) {
       // First the current one: if it is replaced meanwhile, it is among the others too.

@@ -5,6 +5,7 @@
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
 import type { TaskNews } from '../port/taskStore.ts';
+import { Listeners } from './parts.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 
 /**
@@ -23,7 +24,7 @@ export interface Ended {
 export class Ledger {
   readonly table: Table;
   readonly #clock: StoreClock;
-  readonly #listeners = new Set<(news: TaskNews) => void>();
+  readonly listeners = new Listeners();
   /** Rows changed by the current transaction. */
   #changed: TaskRow[] = [];
 
@@ -51,26 +52,13 @@ export class Ledger {
       this.#changed = [];
       return { outcome: work(), told: this.#changed };
     });
-    if (this.#listeners.size > 0 && told.length > 0) {
-      const news = told.map(newsOf);
-      queueMicrotask(() => {
-        for (const listener of this.#listeners) for (const one of news) listener(one);
-      });
-    }
+    if (told.length > 0) queueMicrotask(() => this.listeners.tell(told.map(newsOf)));
     return outcome;
-  }
-
-  /** @returns a function that removes the listener */
-  watch(listener: (news: TaskNews) => void): () => void {
-    // A wrapper, so that a function added twice is called twice and removed one by one.
-    const own = (news: TaskNews) => listener(news);
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
   }
 
   async close(): Promise<void> {
     await this.table.close();
-    this.#listeners.clear();
+    this.listeners.clear();
   }
 
   /** The task, if it belongs to this client. */

@@ -3,10 +3,18 @@
  * which are in tableStore.ts.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { isFinal, type TaskState, type UnfinishedState } from '../../../wire/taskStates.ts';
+import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import type { ClientQuota, UnfinishedQuery } from '../port/operatorStore.ts';
 import type { ListedTask, Task } from '../port/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
+import {
+  LISTED_COLUMNS,
+  type ListedRow,
+  type QuotaRow,
+  toBlob,
+  toListed,
+  toQuota,
+} from './parts.ts';
 
 /**
  * A task with the fields that only the store needs. Times whose names end in `Ms` are of the
@@ -59,11 +67,6 @@ export interface RetiredRow {
  */
 export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}` | 'clock';
 
-/** A depth of nothing, to be counted up. */
-export function noTasks(): Record<UnfinishedState, number> {
-  return { created: 0, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 };
-}
-
 export interface GroupCommit {
   /**
    * Runs the work soon, as one transaction that excludes all other writers, in this process and in
@@ -98,12 +101,12 @@ export class Table {
     return statement;
   }
 
-  #one(sql: string, ...values: SQLInputValue[]): Columns | undefined {
-    return this.#prepared(sql).get(...values) as Columns | undefined;
+  #one<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#prepared(sql).get(...values) as Row | undefined;
   }
 
-  #all(sql: string, ...values: SQLInputValue[]): Columns[] {
-    return this.#prepared(sql).all(...values) as Columns[];
+  #all<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[];
   }
 
   /** @returns the number of changed rows */
@@ -165,8 +168,8 @@ export class Table {
       values.push(after);
     }
     const direction = order === 'asc' ? 'ASC' : 'DESC';
-    const sql = `SELECT ${LISTED} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
-    return this.#all(sql, ...values, limit).map(toListed);
+    const sql = `SELECT ${LISTED_COLUMNS} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
+    return this.#all<ListedRow>(sql, ...values, limit).map(toListed);
   }
 
   /** Rows of all clients that are not final, in order of id. */
@@ -193,7 +196,7 @@ export class Table {
 
   /** `oldestWaitingAt`: when the oldest task that waits was submitted. */
   depth(): Omit<QueueDepth, 'oldestWaitingMs'> & { readonly oldestWaitingAt: string | null } {
-    const states = noTasks();
+    const states = { created: 0, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 };
     for (const row of this.#all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state')) {
       const state = row.state as TaskState;
       if (!isFinal(state)) states[state] = Number(row.tasks);
@@ -342,14 +345,14 @@ export class Table {
   }
 
   quota(clientId: number): ClientQuota | undefined {
-    const row = this.#one('SELECT * FROM quotas WHERE client_id = ?', clientId);
+    const row = this.#one<QuotaRow>('SELECT * FROM quotas WHERE client_id = ?', clientId);
     return row && toQuota(row);
   }
 
   /** In order of clients. */
   quotas(): (ClientQuota & { clientId: number })[] {
-    const rows = this.#all('SELECT * FROM quotas ORDER BY client_id');
-    return rows.map((row) => ({ clientId: Number(row.client_id), ...toQuota(row) }));
+    const rows = this.#all<QuotaRow>('SELECT * FROM quotas ORDER BY client_id');
+    return rows.map((row) => ({ clientId: row.client_id, ...toQuota(row) }));
   }
 
   /** Adds, replaces, or removes. */
@@ -418,67 +421,32 @@ function toColumns(row: TaskRow | TaskChanges): Columns {
   return columns;
 }
 
-/**
- * The columns of a list. An `error` can name 1722 signatures: a page of them would be megabytes.
- */
-const LISTED = `id, client_id, state, count, created_at, submitted_at, finished_at,
-  result_key, result_bytes, result_tag, result_format, aggregate_bytes`;
-
-function toListed(columns: Columns): ListedTask {
-  return {
-    id: columns.id,
-    clientId: columns.client_id,
-    state: columns.state,
-    count: columns.count,
-    createdAt: columns.created_at,
-    submittedAt: columns.submitted_at,
-    finishedAt: columns.finished_at,
-    result: toResult(columns),
-  } as ListedTask;
-}
-
 function rowOf(columns: Columns | undefined): TaskRow | undefined {
   return columns && fromColumns(columns);
 }
 
-/** Written out field by field: every read of a task goes through here. */
 function fromColumns(columns: Columns): TaskRow {
+  const row = columns as unknown as ListedRow & Record<'input_key' | 'input_tag', string | null>;
   return {
-    id: columns.id,
-    clientId: columns.client_id,
+    ...toListed(row),
     kind: columns.kind,
-    state: columns.state,
     attempt: columns.attempt,
     failures: columns.failures,
     losses: columns.losses,
     quarantined: columns.quarantined === 1,
-    count: columns.count,
     threads: columns.threads,
     progress: parse(columns.progress!),
-    createdAt: columns.created_at,
-    submittedAt: columns.submitted_at,
     updatedAt: columns.updated_at,
-    finishedAt: columns.finished_at,
     expiresMs: columns.expires_ms,
     requestId: columns.request_id,
     traceparent: columns.traceparent,
-    input: toBlob(columns.input_key!, columns.input_bytes!, columns.input_tag!),
-    result: toResult(columns),
+    input: toBlob(row.input_key, columns.input_bytes as number, row.input_tag),
     error: parse(columns.error!),
     submitted: columns.submitted === 1,
     dueMs: columns.due_ms,
     finishedMs: columns.finished_ms,
     turn: columns.turn,
   } as TaskRow;
-}
-
-function toBlob(key: SQLInputValue, bytes: SQLInputValue, tag: SQLInputValue) {
-  return key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
-}
-
-function toResult(columns: Columns) {
-  const blob = toBlob(columns.result_key!, columns.result_bytes!, columns.result_tag!);
-  return blob && { blob, format: columns.result_format, aggregateBytes: columns.aggregate_bytes };
 }
 
 function toAnswer(row: Columns): AnswerRow {
@@ -502,14 +470,6 @@ function toApiKey(row: Columns): ApiKeyRow {
     createdAt: String(row.created_at),
     expiresMs: row.expires_ms === null ? null : Number(row.expires_ms),
     usedMs: row.used_ms === null ? null : Number(row.used_ms),
-  };
-}
-
-function toQuota(row: Columns): ClientQuota {
-  return {
-    ...(row.open_tasks !== null && { openTasks: Number(row.open_tasks) }),
-    ...(row.stored_bytes !== null && { storedBytes: Number(row.stored_bytes) }),
-    ...(row.requests_per_second !== null && { requestsPerSecond: Number(row.requests_per_second) }),
   };
 }
 

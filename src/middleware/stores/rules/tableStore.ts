@@ -44,7 +44,7 @@ export function tableStore(
     unfinished: async (query) => table.unfinished(query).map((row) => ledger.told(row)),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
-    watch: (listener) => ledger.watch(listener),
+    watch: (listener) => ledger.listeners.add(listener),
     open: async () => {},
     ping: async () => void table.depth(),
     close: () => ledger.close(),
