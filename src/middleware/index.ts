@@ -59,14 +59,15 @@ export {
 } from './signing/signer.ts';
 export type {
   ClientQuota,
+  CompleteStore,
   OperatorStore,
   QuotaStore,
   RetiredSecret,
   SecretRing,
   SecretStore,
+  ServiceStore,
   UnfinishedQuery,
-} from './stores/port/operatorStore.ts';
-export type { CompleteStore, ServiceStore } from './stores/port/serviceStore.ts';
+} from './stores/port/serviceStore.ts';
 export type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './stores/port/task.ts';
 // Everything that the ports mention: a host that writes its own store needs the names.
 export type {

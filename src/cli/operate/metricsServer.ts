@@ -4,8 +4,7 @@
  * only operators reach.
  */
 import { statfs } from 'node:fs/promises';
-import { CachedProbe } from '../../middleware/http/cachedProbe.ts';
-import { answerHealth } from '../../middleware/http/health.ts';
+import { answerHealth, CachedProbe } from '../../middleware/http/health.ts';
 import type { FalconService } from '../../middleware/index.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
 import { cannotListen } from './listening.ts';

@@ -1,7 +1,6 @@
 /** `falconry queue`: lists the unfinished tasks of all clients, in the store of a service. */
 
-import type { UnfinishedQuery } from '../../middleware/stores/port/operatorStore.ts';
-import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
+import type { CompleteStore, UnfinishedQuery } from '../../middleware/stores/port/serviceStore.ts';
 import type { Task } from '../../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type Command, EXIT } from '../lib/command.ts';

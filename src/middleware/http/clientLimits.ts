@@ -2,7 +2,7 @@
  * The limits of each client: its own quota where the store has one, else those of the service. A
  * change of a quota is seen within two seconds.
  */
-import type { QuotaStore } from '../stores/port/operatorStore.ts';
+import type { QuotaStore } from '../stores/port/serviceStore.ts';
 
 /** Requests in the long run, and at once after a rest. */
 export interface Rate {

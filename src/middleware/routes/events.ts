@@ -7,8 +7,7 @@ import { CodedError } from '../../shared/errors.ts';
 import { isFinal } from '../../wire/taskStates.ts';
 import { isRefusal } from '../identity/callers.ts';
 import type { Task } from '../stores/port/task.ts';
-import { findTask, resultUrl } from './answers.ts';
-import { progressRecord } from './records.ts';
+import { findTask, progressRecord, resultUrl } from './records.ts';
 import type { Deps, Route } from './route.ts';
 
 const ASK_EVERY_MS = 1000;

@@ -6,7 +6,7 @@ import type { BodyBudget } from '../http/bodyBudget.ts';
 import type { ClientLimits } from '../http/clientLimits.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../http/limits.ts';
 import type { Env } from '../http/observe.ts';
-import type { UrlSecrets } from '../http/urlSecrets.ts';
+import type { UrlSecrets } from '../http/signedUrls.ts';
 import type { FindCaller } from '../identity/callers.ts';
 import type { Settings } from '../options/options.ts';
 import type { VerifiedSigner } from '../signing/signer.ts';

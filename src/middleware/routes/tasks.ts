@@ -6,9 +6,8 @@ import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import type { Env } from '../http/observe.ts';
 import { ProblemError } from '../http/problems.ts';
 import type { ListQuery } from '../stores/port/taskStore.ts';
-import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
-import { listItem } from './records.ts';
+import { answerRecord, findTask, listItem, resultUrl } from './records.ts';
 import type { Caller, Deps, Route } from './route.ts';
 
 const DEFAULT_LIMIT = 100;

@@ -19,7 +19,7 @@ import { type BlobStore, resultKey } from '../blobs/port/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
-import type { Answer, Judgement, Made, News, Work } from './taskWork.ts';
+import type { Judgement, Made, News, Work } from './taskWork.ts';
 import { heapFor, openWorker, untilRunning } from './workerPool.ts';
 
 export interface AggregatorOptions {
@@ -119,7 +119,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       try {
         const parcel = judgeParcel(aggregate, statements, threads);
         const answer = await oneJudgement.hold(() => worker.call(parcel));
-        return outcomeOf<Judgement>(answer).valid;
+        return (answer as Judgement).valid;
       } finally {
         judgements--;
       }
@@ -165,29 +165,18 @@ async function workOn(
     }
   };
   try {
-    const answer = await worker.call(parcel, { onNews, signal: either, graceMs });
+    const made = await worker.call(parcel, { onNews, signal: either, graceMs });
     await written;
     signal.throwIfAborted();
-    const made = outcomeOf<Made>(answer);
     report({ phase: 'store', done: total, total });
-    return made;
+    return made as Made;
   } catch (error) {
     signal.throwIfAborted();
     stop.signal.throwIfAborted();
-    throw error;
+    // The class of an error is lost between threads.
+    const { shown, cause, invalid } = error as Partial<TaskFailure>;
+    throw shown ? new TaskFailure(shown, { cause, ...(invalid && { invalid }) }) : error;
   }
-}
-
-/**
- * The worker's answer.
- *
- * @throws TaskFailure
- */
-function outcomeOf<T extends Answer>(answer: unknown): T {
-  const answered = answer as Answer;
-  if (!('failure' in answered)) return answered as T;
-  const { shown, cause } = answered.failure;
-  throw new TaskFailure(shown, { cause, ...(shown.invalid && { invalid: shown.invalid }) });
 }
 
 function judgeParcel(aggregate: Uint8Array, statements: ArrayBuffer, threads: number): Parcel {

@@ -3,7 +3,7 @@
  * of their own, so that nobody waits for their parsing, and one at a time, so that memory holds
  * what one of them needs; clients take turns (docs/decisions/0025).
  */
-import { CodedError, isCodedError } from '../../shared/errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 import type { StartThread } from '../../shared/threads/host.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import { Semaphore } from '../../shared/wait.ts';
@@ -13,7 +13,6 @@ import {
   type Batch,
   type Claim,
   type ClaimReading,
-  type ReadAnswer,
   type ReadWork,
   readBatch,
   type TriplesReading,
@@ -85,20 +84,23 @@ export class BatchReader {
       const { bytes } = blocks;
       const transfer = blocks.take();
       const work: ReadWork = { kind: 'read', reading, blocks: transfer, bytes };
-      return outcomeOf(await worker.call({ work, transfer }).catch((error) => this.#lost(error)));
+      const answer = await worker.call({ work, transfer }).catch((error) => this.#refuse(error));
+      return answer as Batch | Claim;
     } finally {
       this.#idleTimer = setTimeout(() => void this.#release(), this.#idleMs);
       this.#idleTimer.unref();
     }
   }
 
-  /** A thread that ended is no fault of this request. */
-  #lost(cause: unknown): never {
+  /** Passes on what is wrong with the body. A lost thread is not the fault of this request. */
+  #refuse(cause: CodedError & Partial<ProblemError>): never {
     if (this.#isClosed) throw new CodedError('SHUTTING_DOWN', { cause });
-    if (isCodedError(cause) && cause.code === 'THREAD_LOST') {
-      throw new CodedError('OVERLOADED', { cause });
-    }
-    throw cause;
+    const { code, message, errors } = cause;
+    if (code === 'THREAD_LOST') throw new CodedError('OVERLOADED', { cause });
+    // The class of an error is lost between threads.
+    throw 'errors' in cause
+      ? new ProblemError(code, { message, ...(errors && { errors }) })
+      : cause;
   }
 
   async #release(): Promise<void> {
@@ -113,12 +115,4 @@ export class BatchReader {
     clearTimeout(this.#idleTimer);
     await this.#release();
   }
-}
-
-/** The thread's answer. @throws ProblemError */
-function outcomeOf(answer: unknown): Batch | Claim {
-  const answered = answer as ReadAnswer;
-  if (!('failure' in answered)) return answered;
-  const { code, message, errors } = answered.failure;
-  throw new ProblemError(code, { message, ...(errors && { errors }) });
 }

@@ -8,7 +8,7 @@ import {
   type AggregateProgress,
   createAggregatePool,
 } from '../../aggregate/index.ts';
-import { isCodedError, toCodedError } from '../../shared/errors.ts';
+import { isCodedError } from '../../shared/errors.ts';
 import { unpackItems } from '../../shared/threads/packItems.ts';
 import type { WorkContext } from '../../shared/threads/serve.ts';
 import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
@@ -21,16 +21,7 @@ import {
 import type { TaskItem } from '../../wire/triple.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
 import { TaskFailure } from '../stores/port/task.ts';
-import type {
-  AggregateWork,
-  Answer,
-  Failure,
-  Judgement,
-  JudgeWork,
-  Made,
-  News,
-  Work,
-} from './taskWork.ts';
+import type { AggregateWork, Answer, Judgement, JudgeWork, Made, News, Work } from './taskWork.ts';
 
 /**
  * Allowed commas and brackets of a task file per item: a triple has 4, and may have unknown fields.
@@ -66,23 +57,9 @@ async function withPool<T>(threads: number, use: (pool: AggregatePool) => Promis
   }
 }
 
-/** @returns the result, or the failure */
+/** @throws CodedError; a TaskFailure for what is wrong with the file */
 export async function performTask(work: Work, context: WorkContext): Promise<Answer> {
-  try {
-    return work.kind === 'judge' ? await judge(work) : await aggregate(work, context);
-  } catch (error) {
-    return { failure: failureOf(error) };
-  }
-}
-
-/** An error as data: errors lose their fields between threads. */
-function failureOf(error: unknown): Failure {
-  const coded = toCodedError(error);
-  const { code, message, invalid } = coded;
-  const shown =
-    coded instanceof TaskFailure ? coded.shown : { code, message, ...(invalid && { invalid }) };
-  const cause = coded.cause instanceof Error ? coded.cause.stack : undefined;
-  return { shown, cause };
+  return work.kind === 'judge' ? judge(work) : aggregate(work, context);
 }
 
 async function judge({ aggregate, statements, threads }: JudgeWork): Promise<Judgement> {

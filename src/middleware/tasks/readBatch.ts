@@ -4,7 +4,6 @@
  * ones, so that the answers are the same. Nothing is decoded that need not be.
  */
 import { ascii, concatAll } from '../../shared/bytes.ts';
-import { type ErrorCode, isCodedError } from '../../shared/errors.ts';
 import { packItems } from '../../shared/threads/packItems.ts';
 import {
   type BytesForm,
@@ -16,7 +15,7 @@ import {
 import type { Statement, TaskItem } from '../../wire/triple.ts';
 import { free } from '../http/buffers.ts';
 import { requestFingerprint } from '../http/idempotency.ts';
-import { type Fault, ProblemError } from '../http/problems.ts';
+import { ProblemError } from '../http/problems.ts';
 import { type JsonLimits, parseSlimJson, requireHex, requireObject } from '../http/strictJson.ts';
 
 /** What all bodies with items have in common. */
@@ -65,25 +64,15 @@ export interface ReadWork {
   readonly bytes: number;
 }
 
-/** A {@link ProblemError} as data: errors lose their fields between threads. */
-export interface ReadFailure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly errors: readonly Fault[] | null;
-}
-
-export type ReadAnswer = Batch | Claim | { readonly failure: ReadFailure };
-
-/** @returns what the body holds, or what is wrong with it */
-export function performRead({ reading, blocks, bytes }: ReadWork): ReadAnswer {
+/**
+ * Returns the contents of the body.
+ *
+ * @throws ProblemError as `readBatch`
+ */
+export function performRead({ reading, blocks, bytes }: ReadWork): Batch | Claim {
   const body = joined(blocks, bytes);
   try {
     return readBatch(body, reading);
-  } catch (error) {
-    if (!isCodedError(error)) throw error;
-    const { code, message } = error;
-    const errors = error instanceof ProblemError ? (error.errors ?? null) : null;
-    return { failure: { code, message, errors } };
   } finally {
     free(body.buffer);
   }

@@ -4,12 +4,11 @@
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { TaskFileLimits } from '../../wire/taskFile.ts';
-import type { TaskError } from '../stores/port/task.ts';
 
 /** The name that the thread gives in its hello. */
 export const TASK_WORKER = 'falconry tasks';
 
-/** A task file to be read, verified and aggregated. Answered by {@link Made} or a failure. */
+/** A task file to be read, verified and aggregated. Answered by {@link Made}. */
 export interface AggregateWork {
   readonly kind: 'aggregate';
   readonly processId: number;
@@ -22,7 +21,7 @@ export interface AggregateWork {
   readonly fetchMs: number;
 }
 
-/** An aggregate to be judged. Answered by {@link Judgement} or a failure. */
+/** An aggregate to be judged. Answered by {@link Judgement}. */
 export interface JudgeWork {
   readonly kind: 'judge';
   readonly aggregate: ArrayBuffer;
@@ -52,11 +51,4 @@ export interface Judgement {
   readonly valid: boolean;
 }
 
-/** Why there is neither. */
-export interface Failure {
-  readonly shown: TaskError;
-  /** For the log. */
-  readonly cause: string | undefined;
-}
-
-export type Answer = Made | Judgement | { readonly failure: Failure };
+export type Answer = Made | Judgement;

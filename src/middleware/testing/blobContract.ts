@@ -1,8 +1,8 @@
 /** What every blob store must do: one suite, run over each of them. */
 import { deepStrictEqual, notStrictEqual, ok, rejects, strictEqual } from 'node:assert/strict';
 import { type BlobStore, newInputKey, resultKey } from '../blobs/port/blobStore.ts';
-import { matches } from './matches.ts';
-import type { TestRunner } from './runner.ts';
+import type { TestRunner } from './storeWorld.ts';
+import { matches } from './storeWorld.ts';
 
 export interface OpenedBlobs {
   readonly blobs: BlobStore;

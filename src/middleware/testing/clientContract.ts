@@ -10,8 +10,7 @@ import {
 import { isFinal, TASK_STATES, type TaskState } from '../../wire/taskStates.ts';
 import { canGo, isRunning } from '../stores/port/task.ts';
 import type { NewTask } from '../stores/port/taskStore.ts';
-import { matches } from './matches.ts';
-import { type DeclareTest, HOUR_MS } from './storeWorld.ts';
+import { type DeclareTest, HOUR_MS, matches } from './storeWorld.ts';
 
 /** Declares the tests. */
 export function clientContract(test: DeclareTest): void {

@@ -1,8 +1,7 @@
 /** What every store of API keys must do. See `storeContract.ts`. */
 import { deepStrictEqual, notStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import type { ApiKeyRecord } from '../stores/port/taskStore.ts';
-import { matches } from './matches.ts';
-import { type DeclareTest, HOUR_MS, type WithPort } from './storeWorld.ts';
+import { type DeclareTest, HOUR_MS, matches, type WithPort } from './storeWorld.ts';
 
 type KeyTest = DeclareTest<WithPort<'apiKeys'>>;
 

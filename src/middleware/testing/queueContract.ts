@@ -1,8 +1,7 @@
 /** What every task store must do for workers: claims, leases, outcomes. See `storeContract.ts`. */
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { TASK_STATES } from '../../wire/taskStates.ts';
-import { matches } from './matches.ts';
-import { type DeclareTest, HOUR_MS } from './storeWorld.ts';
+import { type DeclareTest, HOUR_MS, matches } from './storeWorld.ts';
 
 /** Declares the tests. */
 export function queueContract(test: DeclareTest): void {

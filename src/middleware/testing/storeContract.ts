@@ -8,10 +8,16 @@ import { isFinal, TASK_STATES } from '../../wire/taskStates.ts';
 import type { CompleteStore, ServiceStore } from '../stores/port/serviceStore.ts';
 import { clientContract } from './clientContract.ts';
 import { keyContract } from './keyContract.ts';
-import { matches } from './matches.ts';
 import { queueContract } from './queueContract.ts';
-import type { TestRunner } from './runner.ts';
-import { type DeclareTest, HOUR_MS, type OpenStore, testsOn, type WithPort } from './storeWorld.ts';
+import type { TestRunner } from './storeWorld.ts';
+import {
+  type DeclareTest,
+  HOUR_MS,
+  matches,
+  type OpenStore,
+  testsOn,
+  type WithPort,
+} from './storeWorld.ts';
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte + 256).join();
 

@@ -25,15 +25,19 @@ interface Fault {
   readonly message: string;
   /** Text of the cause, for the log. */
   readonly text: string;
+  /** Its further fields, such as `invalid`, and those of a subclass. */
+  readonly fields: object;
 }
 
 export function faultOf(error: unknown): Fault {
-  const { code, message, cause } = toCodedError(error);
-  return { code, message, text: cause instanceof Error ? String(cause.stack) : message };
+  const { code, message, cause, ...fields } = toCodedError(error);
+  const text = cause instanceof Error ? String(cause.stack) : message;
+  return { code, message, text, fields };
 }
 
-export const errorOf = ({ code, message, text }: Fault): CodedError =>
-  new CodedError(code, { message, cause: new Error(text) });
+/** Returns the error with its fields; of a subclass, only they remain. */
+export const errorOf = ({ code, message, text, fields }: Fault): CodedError =>
+  Object.assign(new CodedError(code, { message, cause: new Error(text) }), fields);
 
 /**
  * A view is sent as its buffer: Deno inspects every element of a view that it transfers, which

@@ -1,8 +1,7 @@
 /** Removes files that no task needs, by the lists of the bucket (ListObjectsV2). */
 import type { BlobStore } from '../port/blobStore.ts';
-import { heard } from './idleTimeout.ts';
 import { type Addresses, FOLDERS } from './keys.ts';
-import { type Requests, type StoreAnswer, unavailable } from './requests.ts';
+import { heard, type Requests, type StoreAnswer, unavailable } from './requests.ts';
 
 /** Deletions under way at once. */
 const AT_ONCE = 8;

@@ -4,8 +4,14 @@
  */
 import { CodedError } from '../../../shared/errors.ts';
 import type { StoredBlob } from '../port/blobStore.ts';
-import { heard, PassingFault } from './idleTimeout.ts';
-import { MAX_TRIES, type Requests, type StoreAnswer, unavailable } from './requests.ts';
+import {
+  heard,
+  MAX_TRIES,
+  PassingFault,
+  type Requests,
+  type StoreAnswer,
+  unavailable,
+} from './requests.ts';
 
 /** What is left of a file from some byte on. */
 interface Rest {

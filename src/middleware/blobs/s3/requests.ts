@@ -5,7 +5,6 @@
  * What the store says in an error may hold keys and signed urls. Only its status and its code, a
  * word, reach an error of ours.
  */
-
 import { type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { Readable } from 'node:stream';
@@ -13,7 +12,6 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../../../shared/errors.ts';
 import type { CredentialsSource, SigningCredentials } from './credentials.ts';
-import { heard, PassingFault, Silence } from './idleTimeout.ts';
 import type { Parcel } from './preparedBody.ts';
 import { signRequest, type Unsigned } from './signing.ts';
 
@@ -258,4 +256,59 @@ function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
+}
+
+/** A fault that need not last: the request is tried again. Its text may reach a log. */
+export class PassingFault extends Error {}
+
+/** Aborts its signal once nothing has been heard for a while. */
+export class Silence {
+  readonly ms: number;
+  readonly #abort = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(ms: number) {
+    this.ms = ms;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Counts from now on. */
+  start(): void {
+    this.stop();
+    this.#timer = setTimeout(() => this.#abort.abort(), this.ms);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * Waits for the store, in a request or between two pieces of a body.
+ *
+ * @throws PassingFault whatever breaks
+ */
+export async function heard<T>(silence: Silence, work: Promise<T>): Promise<T> {
+  silence.start();
+  try {
+    return await work;
+  } catch (error) {
+    throw new PassingFault(
+      silence.signal.aborted
+        ? `the blob store was silent for ${silence.ms} ms`
+        : `the line to the blob store broke${systemCode(error)}`,
+    );
+  } finally {
+    silence.stop();
+  }
+}
+
+/** The code that the system gave, such as ECONNREFUSED. Texts of errors may hold addresses. */
+function systemCode(error: unknown): string {
+  const { cause = error } = (error ?? {}) as Error;
+  const { code } = (cause ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code) ? ` (${code})` : '';
 }

@@ -6,7 +6,7 @@
 import pg from 'pg';
 import { CodedError } from '../../../shared/errors.ts';
 import { readAddress, readSchema } from './address.ts';
-import { sqlState, storeFault } from './faults.ts';
+import { sqlState, storeFault } from './database.ts';
 import { advisoryKey, LAST_OLD_STEP, STEPS, type Step } from './schema.ts';
 
 export interface MigrateOptions {

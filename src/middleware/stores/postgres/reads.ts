@@ -1,6 +1,6 @@
 /** Questions that change nothing. */
 import type { UnfinishedState } from '../../../wire/taskStates.ts';
-import type { OperatorStore, UnfinishedQuery } from '../port/operatorStore.ts';
+import type { OperatorStore, UnfinishedQuery } from '../port/serviceStore.ts';
 import type { ClientUsage, ListQuery, QueueDepth, TaskStore } from '../port/taskStore.ts';
 import { type ListedRow, toListed } from '../rules/parts.ts';
 import { type Database, named } from './database.ts';

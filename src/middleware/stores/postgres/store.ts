@@ -15,15 +15,13 @@
  */
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { readAddress, readSchema } from './address.ts';
-import { apiKeys, names, secrets } from './clients.ts';
+import { apiKeys, names, quotas, secrets } from './clients.ts';
 import { Database } from './database.ts';
 import { Hints } from './hints.ts';
-import { answers } from './idempotency.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
-import { quotas } from './quotas.ts';
 import { reads } from './reads.ts';
-import { submissions } from './submissions.ts';
+import { answers, submissions } from './submissions.ts';
 import { sweeper } from './upkeep.ts';
 
 export interface PostgresOptions {

@@ -5,7 +5,7 @@ import {
   KEEP_RETIRED_MS,
   type QuotaStore,
   type SecretStore,
-} from '../port/operatorStore.ts';
+} from '../port/serviceStore.ts';
 import { timestamp } from '../port/task.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,6 +1,6 @@
 /** Parts that the stores share: listeners, rows of tasks and quotas, new secrets. */
 import type { TaskState } from '../../../wire/taskStates.ts';
-import type { ClientQuota } from '../port/operatorStore.ts';
+import type { ClientQuota } from '../port/serviceStore.ts';
 import type { BlobRef, ListedTask } from '../port/task.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 

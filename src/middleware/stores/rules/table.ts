@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
-import type { ClientQuota, UnfinishedQuery } from '../port/operatorStore.ts';
+import type { ClientQuota, UnfinishedQuery } from '../port/serviceStore.ts';
 import type { ListedTask, Task } from '../port/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
 import {
@@ -102,11 +102,14 @@ export class Table {
   }
 
   #one<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#prepared(sql).get(...values) as Row | undefined;
+    const row = this.#prepared(sql).get(...values);
+    return row && ({ ...row } as Row);
   }
 
   #all<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#prepared(sql).all(...values) as Row[];
+    return this.#prepared(sql)
+      .all(...values)
+      .map((row) => ({ ...row }) as Row);
   }
 
   /** @returns the number of changed rows */
@@ -257,9 +260,8 @@ export class Table {
   }
 
   answer(clientId: number, key: string): AnswerRow | undefined {
-    const sql = 'SELECT * FROM answers WHERE client_id = ? AND key = ?';
-    const row = this.#one(sql, clientId, key);
-    return row && toAnswer(row);
+    const sql = `SELECT ${ANSWER} FROM answers WHERE client_id = ? AND key = ?`;
+    return this.#one<AnswerRow>(sql, clientId, key);
   }
 
   /** Adds or replaces. */
@@ -297,11 +299,9 @@ export class Table {
 
   /** The last one first. */
   retiredSecrets(name: string): RetiredRow[] {
-    const sql = `SELECT value, retired_ms FROM retired_secrets WHERE name = ?
+    const sql = `SELECT value, retired_ms AS retiredMs FROM retired_secrets WHERE name = ?
       ORDER BY retired_ms DESC, rowid DESC`;
-    return this.#all(sql, name).map(({ value, retired_ms }) => {
-      return { value: value as Uint8Array, retiredMs: Number(retired_ms) };
-    });
+    return this.#all<RetiredRow>(sql, name);
   }
 
   putRetiredSecret(name: string, { value, retiredMs }: RetiredRow): void {
@@ -325,12 +325,11 @@ export class Table {
   }
 
   apiKeys(): ApiKeyRow[] {
-    return this.#all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey);
+    return this.#all<ApiKeyRow>(`SELECT ${API_KEY} FROM api_keys ORDER BY created_at`);
   }
 
   apiKey(sha256: string): ApiKeyRow | undefined {
-    const row = this.#one('SELECT * FROM api_keys WHERE sha256 = ?', sha256);
-    return row && toApiKey(row);
+    return this.#one<ApiKeyRow>(`SELECT ${API_KEY} FROM api_keys WHERE sha256 = ?`, sha256);
   }
 
   /** Adds or replaces. */
@@ -449,29 +448,11 @@ function fromColumns(columns: Columns): TaskRow {
   } as TaskRow;
 }
 
-function toAnswer(row: Columns): AnswerRow {
-  return {
-    clientId: Number(row.client_id),
-    key: String(row.key),
-    fingerprint: String(row.fingerprint),
-    token: String(row.token),
-    heldUntilMs: Number(row.held_until_ms),
-    createdMs: Number(row.created_ms),
-    taskId: row.task_id === null ? null : Number(row.task_id),
-    holder: String(row.holder),
-  };
-}
+const ANSWER = `client_id AS clientId, key, fingerprint, token, held_until_ms AS heldUntilMs,
+  created_ms AS createdMs, task_id AS taskId, holder`;
 
-function toApiKey(row: Columns): ApiKeyRow {
-  return {
-    sha256: String(row.sha256),
-    name: String(row.name),
-    clientId: Number(row.client_id),
-    createdAt: String(row.created_at),
-    expiresMs: row.expires_ms === null ? null : Number(row.expires_ms),
-    usedMs: row.used_ms === null ? null : Number(row.used_ms),
-  };
-}
+const API_KEY = `sha256, name, client_id AS clientId, created_at AS createdAt,
+  expires_ms AS expiresMs, used_ms AS usedMs`;
 
 function json(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);

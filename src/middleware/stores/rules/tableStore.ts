@@ -12,10 +12,9 @@
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
 import { apiKeys, clientNames, knownSecret, quotas, secrets } from './clients.ts';
-import { answers } from './idempotency.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
-import { submissions } from './submissions.ts';
+import { answers, submissions } from './submissions.ts';
 import type { Table } from './table.ts';
 
 /** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
