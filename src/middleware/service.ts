@@ -5,6 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '../shared/errors.ts';
+import { withTimeout } from '../shared/wait.ts';
 import { directoryBlobs } from './blobs/directory/directory.ts';
 import type { BlobStore } from './blobs/port/blobStore.ts';
 import { errorText, type PortCall } from './events.ts';
@@ -113,12 +114,10 @@ export class Runtime implements Backend {
   /** Waits until the requests under way are answered, or the time is up. */
   async #idle(graceMs: number): Promise<void> {
     if (this.#active === 0) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
+    const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
-      timer = setTimeout(resolve, graceMs);
     });
-    clearTimeout(timer);
+    await withTimeout(idle, graceMs, () => undefined).catch(() => {});
   }
 
   async #open(): Promise<void> {
@@ -195,7 +194,15 @@ export class Runtime implements Backend {
   async #openUrls(store: TaskStore, secrets: ServiceStore['secrets']): Promise<UrlSecrets> {
     const { uploadUrlTtlMs, resultUrlTtlMs } = this.settings;
     const urls = await UrlSecrets.open(store, secrets, Math.max(uploadUrlTtlMs, resultUrlTtlMs));
-    this.#lookAgain(urls, 'the secret of urls was not read again');
+    // Another process may rotate the secret.
+    const look = () =>
+      urls.look().catch((error) => {
+        const message = 'the secret of urls was not read again';
+        this.settings.logger.warn(message, { error: errorText(error) });
+      });
+    const timer = setInterval(look, LOOK_EVERY_MS);
+    timer.unref();
+    this.#undo.push(() => clearInterval(timer));
     return urls;
   }
 
@@ -205,17 +212,6 @@ export class Runtime implements Backend {
     const own = await KeyFileSigner.open(keyPlace(this.settings), signingSalt);
     this.#undo.push(() => own.close());
     return new VerifiedSigner(own, signingSet);
-  }
-
-  /** Has a secret looked at now and then, which another process may exchange or remove. */
-  #lookAgain(secret: { look(): Promise<void> }, trouble: string): void {
-    const look = () =>
-      secret.look().catch((error) => {
-        this.settings.logger.warn(trouble, { error: errorText(error) });
-      });
-    const timer = setInterval(look, LOOK_EVERY_MS);
-    timer.unref();
-    this.#undo.push(() => clearInterval(timer));
   }
 
   #makeAggregator(blobs: BlobStore): Aggregator {

@@ -7,8 +7,8 @@ const SECOND_LOOK_MS = 50;
  * Limits the wait for a promise. Does not stop the promise's work.
  *
  * @returns the value of the promise
- * @throws the error from `late`, if the promise takes longer: 50 ms later, so that a thread that was
- *   busy all the time still reads an answer that has already arrived
+ * @throws the error from `late`, if the promise takes longer: 50 ms later, so that a thread that
+ *   was busy all the time still reads an answer that has already arrived
  */
 export async function withTimeout<T>(
   promise: T | Promise<T>,
@@ -56,7 +56,7 @@ export class Alarm {
 }
 
 /**
- * A limited number of places. Calls that wait are served in order, and users in turn: each user that
+ * A limited number of places. Waiting calls are served in order, and users in turn: each user who
  * waits gets one place before any of them gets another.
  */
 export class Semaphore {

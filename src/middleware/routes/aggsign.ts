@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
 import { refusalOf } from '../../wire/resultFile.ts';
 import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
-import { serviceBase } from '../http/address.ts';
 import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';
 import { checkForm } from '../http/bodyType.ts';
 import { free } from '../http/buffers.ts';
@@ -13,8 +12,15 @@ import { ProblemError } from '../http/problems.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { NewTask, PutOptions } from '../stores/port/taskStore.ts';
 import type { BatchLimits } from '../tasks/readBatch.ts';
-import { answerRecord, findTask, progressRecord, uploadUrl } from './records.ts';
-import { reserve, storageQuota } from './reservations.ts';
+import {
+  answerRecord,
+  findTask,
+  locationOf,
+  progressRecord,
+  reserve,
+  storageQuota,
+  uploadUrl,
+} from './records.ts';
 import type { Caller, Deps, Route } from './route.ts';
 
 /** A body that is not needed is read up to this length, so that repeats can be recognised. */
@@ -64,8 +70,7 @@ function createTask(deps: Deps): Handler {
           return putTask(deps, task, options);
         },
       });
-      const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
-      return c.json(await uploadTicket(c, deps, task, bytes), 201, { location });
+      return c.json(await uploadTicket(c, deps, task, bytes), 201, locationOf(c, deps, task));
     });
 }
 
@@ -143,9 +148,8 @@ function aggregateDirectly(deps: Deps): Handler {
         make: (options) =>
           putWithFile(deps, { clientId, count, ...c.get('origin') }, file, options),
       });
-      const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
       const record = progressRecord(asCreated(task), null, settings.retentionMs);
-      return c.json(record, 202, { location });
+      return c.json(record, 202, locationOf(c, deps, task));
     });
 }
 

@@ -13,8 +13,8 @@ import { ProblemError } from '../http/problems.ts';
 import type { UrlRight } from '../http/signedUrls.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
+import { reserve, storageQuota } from './records.ts';
 import type { Reservation } from './reservations.ts';
-import { reserve, storageQuota } from './reservations.ts';
 import { type Deps, pathId, type Route } from './route.ts';
 import { UploadTurns } from './uploadTurns.ts';
 

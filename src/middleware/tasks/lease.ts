@@ -77,11 +77,7 @@ export class Lease {
   /** For the handler. */
   readonly context: TaskContext;
   readonly #run: Run;
-  readonly #store: TaskStore;
-  readonly #leaseMs: number;
-  readonly #heartbeat: Heartbeat;
-  readonly #onTrouble: (error: unknown) => void;
-  readonly #onPhase: LeaseOptions['onPhase'];
+  readonly #options: LeaseOptions;
   #phase: TaskProgress['phase'] = 'read';
   #phaseMs = performance.now();
   #signatures: number;
@@ -91,13 +87,8 @@ export class Lease {
   #ended = false;
 
   constructor(run: Run, options: LeaseOptions) {
-    const { store, leaseMs, heartbeat, isolated, onTrouble, onPhase } = options;
     this.#run = run;
-    this.#store = store;
-    this.#leaseMs = leaseMs;
-    this.#heartbeat = heartbeat;
-    this.#onTrouble = onTrouble;
-    this.#onPhase = onPhase;
+    this.#options = options;
     this.#signatures = run.task.count;
     const tell = async (more: { state?: 'aggregating'; count?: number }) => {
       await this.extend(more);
@@ -105,7 +96,7 @@ export class Lease {
     };
     this.context = {
       signal: run.signal,
-      isolated,
+      isolated: options.isolated,
       report: (progress) => this.#note(progress),
       counted: (count) => {
         this.#signatures = count;
@@ -116,7 +107,7 @@ export class Lease {
         return tell({ state: 'aggregating' });
       },
     };
-    heartbeat.keep(this);
+    options.heartbeat.keep(this);
   }
 
   get attempt(): Attempt {
@@ -141,9 +132,9 @@ export class Lease {
       try {
         return await outcome();
       } catch (error) {
-        this.#onTrouble(error);
+        this.#options.onTrouble(error);
         // It may have been written. Once the lease has ended, another attempt finds out.
-        if (this.#sinceExtendedMs() > this.#leaseMs) return false;
+        if (this.#sinceExtendedMs() > this.#options.leaseMs) return false;
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }
@@ -157,15 +148,15 @@ export class Lease {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#heartbeat.drop(this);
-    this.#onPhase(this.#phase, performance.now() - this.#phaseMs);
+    this.#options.heartbeat.drop(this);
+    this.#options.onPhase(this.#phase, performance.now() - this.#phaseMs);
   }
 
   #note(progress: TaskProgress): void {
     this.#progress = progress;
     if (progress.phase === this.#phase) return;
     const nowMs = performance.now();
-    this.#onPhase(this.#phase, nowMs - this.#phaseMs);
+    this.#options.onPhase(this.#phase, nowMs - this.#phaseMs);
     this.#phase = progress.phase;
     this.#phaseMs = nowMs;
   }
@@ -176,7 +167,7 @@ export class Lease {
 
   /** The store did not answer. After the end of the lease, another attempt may have the task. */
   miss(): void {
-    if (this.#sinceExtendedMs() > this.#leaseMs) this.#run.abort('lost');
+    if (this.#sinceExtendedMs() > this.#options.leaseMs) this.#run.abort('lost');
   }
 
   /** Takes the store's answer to a request of `askedMs` to extend the lease. */
@@ -193,13 +184,14 @@ export class Lease {
     this.#progress = undefined;
     const askedMs = performance.now();
     const news = progress ? { ...more, progress } : more;
-    const ours = await this.#store.extend(id, attempt, { leaseMs: this.#leaseMs, ...news });
+    const { store, leaseMs } = this.#options;
+    const ours = await store.extend(id, attempt, { leaseMs, ...news });
     await this.hear(ours, askedMs);
   }
 
   /** Finds out whether a task that is not held any more was cancelled. */
   async #lost(): Promise<void> {
-    const now = await this.#store.get(this.#run.task.id);
+    const now = await this.#options.store.get(this.#run.task.id);
     this.#run.abort(now === null || now.state === 'cancelled' ? 'cancelled' : 'lost');
   }
 }
@@ -214,9 +206,9 @@ interface HeartbeatOptions {
 }
 
 /**
- * The heartbeat of a process: with every beat, one write to the store extends all leases and returns
- * which tasks are still held. A task with progress to report gets its own write, which extends its
- * lease as well.
+ * The heartbeat of a process: with every beat, one write to the store extends all leases and
+ * returns which tasks are still held. A task with progress to report gets its own write, which
+ * extends its lease as well.
  */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;

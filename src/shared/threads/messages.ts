@@ -53,8 +53,8 @@ type ViewName = keyof typeof VIEWS;
 type View = InstanceType<(typeof VIEWS)[ViewName]>;
 
 /**
- * Returns plain data with every view replaced by its buffer. Sets, maps and shared memory are sent as
- * they are.
+ * Returns plain data with every view replaced by its buffer. Sets, maps and shared memory are sent
+ * as they are.
  *
  * @param buffers collects every buffer, once
  */

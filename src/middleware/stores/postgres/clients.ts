@@ -1,7 +1,8 @@
 /** API keys, the numbers of clients, and secrets: written rarely. */
+
+import { newSecret, type QuotaRow, toQuota } from '../port/parts.ts';
 import { KEEP_RETIRED_MS, type QuotaStore, type SecretStore } from '../port/serviceStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
-import { newSecret, type QuotaRow, toQuota } from '../rules/parts.ts';
 import { type Database, named, type Statement } from './database.ts';
 
 type Names = Pick<TaskStore, 'secret' | 'clientNamed'>;
@@ -134,7 +135,8 @@ function statements(s: string) {
       ORDER BY ago NULLS FIRST`,
     secret: `SELECT value FROM ${s}.secrets WHERE name = $1`,
     // The first one stays.
-    putSecret: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`,
+    putSecret: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2)
+      ON CONFLICT (name) DO NOTHING`,
     named: `SELECT id FROM ${s}.clients WHERE name = $1`,
     // Above every number that is in use, also those that a host made itself.
     putNamed: `WITH owner AS (

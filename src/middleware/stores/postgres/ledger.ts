@@ -2,8 +2,9 @@
  * Statements that change tasks, and the news of them: for the listeners of this object at once,
  * for other processes as a hint.
  */
+
+import { Listeners } from '../port/parts.ts';
 import type { TaskNews } from '../port/taskStore.ts';
-import { Listeners } from '../rules/parts.ts';
 import type { Database, Statement } from './database.ts';
 import type { Hints } from './hints.ts';
 import type { NewsRow } from './rows.ts';

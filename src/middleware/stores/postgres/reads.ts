@@ -1,8 +1,8 @@
 /** Questions that change nothing. */
 import type { UnfinishedState } from '../../../wire/taskStates.ts';
+import { type ListedRow, toListed } from '../port/parts.ts';
 import type { OperatorStore, UnfinishedQuery } from '../port/serviceStore.ts';
 import type { ClientUsage, ListQuery, QueueDepth, TaskStore } from '../port/taskStore.ts';
-import { type ListedRow, toListed } from '../rules/parts.ts';
 import { type Database, named } from './database.ts';
 import { RUNNING } from './endings.ts';
 import { listedColumns, type TaskRow, taskColumns, toTask } from './rows.ts';

@@ -2,8 +2,9 @@
  * Columns of tasks, and what a row of them says. Every statement names its columns: with `*`, a
  * statement that a connection has prepared would fail as soon as a migration adds one.
  */
+
+import { LISTED_COLUMNS, type ListedRow, toBlob, toListed } from '../port/parts.ts';
 import type { Task, TaskError, TaskProgress } from '../port/task.ts';
-import { LISTED_COLUMNS, type ListedRow, toBlob, toListed } from '../rules/parts.ts';
 
 export interface TaskRow extends ListedRow {
   readonly attempt: number;

@@ -1,5 +1,6 @@
 /** API keys, quotas, the numbers of clients, and secrets: written rarely. */
 
+import { newSecret } from '../port/parts.ts';
 import {
   type ClientQuota,
   KEEP_RETIRED_MS,
@@ -9,7 +10,6 @@ import {
 import { timestamp } from '../port/task.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
-import { newSecret } from './parts.ts';
 import type { ApiKeyRow } from './table.ts';
 
 /** @returns the number of a client that the host calls by a name */

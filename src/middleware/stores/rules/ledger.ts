@@ -3,9 +3,9 @@
  * and the notification of listeners. All changes happen inside `write`.
  */
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
+import { Listeners } from '../port/parts.ts';
 import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
 import type { TaskNews } from '../port/taskStore.ts';
-import { Listeners } from './parts.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 
 /**

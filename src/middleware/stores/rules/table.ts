@@ -4,9 +4,6 @@
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
-import type { ClientQuota, UnfinishedQuery } from '../port/serviceStore.ts';
-import type { ListedTask, Task } from '../port/task.ts';
-import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
 import {
   LISTED_COLUMNS,
   type ListedRow,
@@ -14,7 +11,10 @@ import {
   toBlob,
   toListed,
   toQuota,
-} from './parts.ts';
+} from '../port/parts.ts';
+import type { ClientQuota, UnfinishedQuery } from '../port/serviceStore.ts';
+import type { ListedTask, Task } from '../port/task.ts';
+import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
 
 /**
  * A task with the fields that only the store needs. Times whose names end in `Ms` are of the
@@ -117,11 +117,7 @@ export class Table {
     return Number(this.#prepared(sql).run(...values).changes);
   }
 
-  /**
-   * Runs the work soon, as one transaction that excludes all other writers, in this process and in
-   * others. Durable once the promise resolves; rolled back if the work throws or the promise
-   * rejects.
-   */
+  /** As `write` of {@link GroupCommit}. */
   write<T>(work: () => T): Promise<T> {
     return this.#groupCommit.write(work);
   }
@@ -171,7 +167,8 @@ export class Table {
       values.push(after);
     }
     const direction = order === 'asc' ? 'ASC' : 'DESC';
-    const sql = `SELECT ${LISTED_COLUMNS} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
+    const sql = `SELECT ${LISTED_COLUMNS} FROM tasks WHERE ${where}
+      ORDER BY id ${direction} LIMIT ?`;
     return this.#all<ListedRow>(sql, ...values, limit).map(toListed);
   }
 

@@ -13,8 +13,8 @@ import { errorOf } from '../../../shared/threads/messages.ts';
 import { noWorker } from '../../../shared/threads/noWorker.ts';
 import { ThreadPool } from '../../../shared/threads/pool.ts';
 import { type Deferred, deferred, withTimeout } from '../../../shared/wait.ts';
+import { Listeners } from '../port/parts.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
-import { Listeners } from '../rules/parts.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';
 import {
   type Call,

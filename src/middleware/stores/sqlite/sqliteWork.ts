@@ -1,4 +1,4 @@
-/** The messages between a store and its thread: each costs time, so calls and outcomes share them. */
+/** The messages between a store and its thread. Calls and outcomes share messages, to save time. */
 import type { faultOf } from '../../../shared/threads/messages.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';

@@ -1,8 +1,8 @@
 /** Parts that the stores share: listeners, rows of tasks and quotas, new secrets. */
 import type { TaskState } from '../../../wire/taskStates.ts';
-import type { ClientQuota } from '../port/serviceStore.ts';
-import type { BlobRef, ListedTask } from '../port/task.ts';
-import type { TaskNews } from '../port/taskStore.ts';
+import type { ClientQuota } from './serviceStore.ts';
+import type { BlobRef, ListedTask } from './task.ts';
+import type { TaskNews } from './taskStore.ts';
 
 type Listener = (news: TaskNews) => void;
 
