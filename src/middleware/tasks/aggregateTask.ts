@@ -1,13 +1,13 @@
 /**
- * Performs a task of kind 'aggregate':
+ * Performs tasks of kind 'aggregate':
  *   task file ─▶ read ─▶ verify every signature ─▶ aggregate ─▶ result file
  *                            └─▶ any invalid item: failed, all are listed, nothing is proved
  *
- * All expensive work happens in one worker thread, which is kept from task to task, and in the
- * threads that it keeps: `threads` in all. It works on one task at a time, so that the task gets
- * all threads and memory holds one proof; the file of the next task is fetched meanwhile. A
- * result's blob key belongs to one attempt, so it does no harm if the same task runs twice at once
- * after a lost lease. A task that may end its worker gets one of its own, while the other rests.
+ * All expensive work happens in one worker thread, which is kept from task to task, and in its own
+ * threads: `threads` in total. It works on one task at a time, so that the task gets all threads
+ * and memory holds one proof; the file of the next task is fetched meanwhile. A result's blob key
+ * belongs to one attempt, so a task may run twice at once after a lost lease. A task that may kill
+ * its worker gets a separate one.
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
@@ -31,7 +31,7 @@ export interface AggregatorOptions {
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
   readonly maxInputBytes: number;
-  /** A worker that does not stop a task within this time is ended. Default 1000 ms. */
+  /** Time for a worker to stop a task, before it is terminated. Default 1000 ms. */
   readonly stopMs?: number;
 }
 
@@ -44,10 +44,10 @@ export interface Aggregator {
    */
   start(): Promise<void>;
   /**
-   * Whether an aggregate is valid for these statements; checked on the worker thread, between
+   * Returns whether an aggregate is valid for these statements. Runs on the worker thread, between
    * slices of a task.
    *
-   * @param statements as `packStatements` packs them; they are transferred
+   * @param statements packed by `packStatements`; transferred
    * @throws CodedError `OVERLOADED` if too many are waiting already, `THREAD_LOST`
    */
   judge(aggregate: Uint8Array, statements: ArrayBuffer): Promise<boolean>;
@@ -55,16 +55,13 @@ export interface Aggregator {
   close(): Promise<void>;
 }
 
-/** The maximum of an aggregate pool. */
+/** Maximum of an aggregate pool. */
 const MAX_THREADS = 64;
 
-/** The maximum number of waiting judgements; further ones are refused. */
+/** Maximum number of waiting judgements; further ones are rejected. */
 const MAX_JUDGEMENTS = 64;
 
-/**
- * Result files are limited by the size of the batch; this keeps a fault of ours from filling the
- * disk.
- */
+/** Larger than any result file; keeps a fault of the service from filling the disk. */
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
 /** Creates the handler and its threads; no thread starts before `start`. */
@@ -124,17 +121,15 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
         judgements--;
       }
     },
-    async close() {
-      await Promise.all([worker.close(), isolation.close()]);
-    },
+    close: async () => void (await Promise.all([worker.close(), isolation.close()])),
   };
 }
 
 /**
  * Runs one task in the worker and passes its news to the store.
  *
- * @throws TaskFailure as the worker says, CodedError `THREAD_LOST`; the signal's reason once the
- *   worker has stopped
+ * @throws TaskFailure, CodedError as the worker; `THREAD_LOST`; the signal's reason once the worker
+ *   has stopped
  */
 async function workOn(
   worker: ThreadPool,
@@ -191,7 +186,7 @@ async function fetchFile(blobs: BlobStore, task: Task, maxBytes: number): Promis
   return whole(bytes);
 }
 
-/** A failure of the blob store is not the task's fault: the task is tried again. */
+/** Makes failures of the blob store retriable: they are not the task's fault. */
 async function stored<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -201,9 +196,9 @@ async function stored<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The bytes as a buffer of their own, which can be transferred. */
+/** Returns the bytes as a whole buffer, which can be transferred. */
 function whole(bytes: Uint8Array): ArrayBuffer {
   const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
-  // Not `slice`: that of a Buffer is a view of memory that holds other things, too.
+  // Not `slice`: a Buffer's slice is a view of shared memory.
   return own ? (bytes.buffer as ArrayBuffer) : new Uint8Array(bytes).buffer;
 }

@@ -1,7 +1,7 @@
 /**
- * Reads bodies with many items. Small ones are read at once. Large ones are read in a worker thread
- * of their own, so that nobody waits for their parsing, and one at a time, so that memory holds
- * what one of them needs; clients take turns (docs/decisions/0025).
+ * Reads bodies with many items. Small ones are read at once. Large ones are read in a separate
+ * worker thread, so that parsing does not delay other requests, and one at a time, to bound memory;
+ * clients take turns (docs/decisions/0025).
  */
 import { CodedError } from '../../shared/errors.ts';
 import type { StartThread } from '../../shared/threads/host.ts';
@@ -19,7 +19,7 @@ import {
 } from './readBatch.ts';
 import { heapFor, openWorker } from './workerPool.ts';
 
-/** Shorter bodies take less time than the way to a thread and back is worth. */
+/** Shorter bodies are parsed faster than they travel to a thread and back. */
 const SMALL_BYTES = 64 * 1024;
 
 /** An idle thread is kept this long. */
@@ -46,7 +46,7 @@ export class BatchReader {
     this.#open = () => openWorker(heapFor(maxBodyBytes), start);
   }
 
-  /** Whether a thread is kept. */
+  /** True while a thread is kept. */
   get hasWorker(): boolean {
     return this.#worker !== undefined;
   }
@@ -79,7 +79,7 @@ export class BatchReader {
         () => false,
       );
       if (this.#isClosed) throw new CodedError('SHUTTING_DOWN');
-      // A host that refuses the thread still has its answer, as all of them had before.
+      // On a host without threads, the body is read here.
       if (!isRunning) return readBatch(blocks.whole(), reading);
       const { bytes } = blocks;
       const transfer = blocks.take();
@@ -109,7 +109,7 @@ export class BatchReader {
     await worker?.close();
   }
 
-  /** Ends the thread; what it reads is rejected. */
+  /** Ends the thread and rejects its work. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idleTimer);

@@ -1,7 +1,7 @@
 /**
  * The work of the service's worker thread: reads, verifies and proves one task after another, and
- * judges aggregates in between. It never touches a store. It has a pool of further threads, which
- * it keeps from task to task.
+ * verifies aggregates in between. It never touches a store. It has a pool of further threads, kept
+ * from task to task.
  */
 import {
   type AggregatePool,
@@ -29,10 +29,10 @@ import type { AggregateWork, Answer, Judgement, JudgeWork, Made, News, Work } fr
 const TOKENS_PER_ITEM = 16;
 const SPARE_TOKENS = 1024;
 
-/** Faults reported in full; `total` says how many there are. */
+/** Maximum number of faults reported in full; `total` counts all. */
 const SHOWN_FAULTS = 100;
 
-/** The threads and the memory of the last task are kept this long. */
+/** Time for which the threads and memory of the last task are kept. */
 const IDLE_MS = 60_000;
 
 let pool: AggregatePool | undefined;
@@ -79,7 +79,7 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
   const readMs = performance.now();
   let verifiedMs = 0;
   const onProgress = ({ phase, done, total }: AggregateProgress): void => {
-    // The end of the phase: every signature is valid.
+    // End of the phase: every signature is valid.
     if (phase === 'verifying' && done === total && verifiedMs === 0) {
       verifiedMs = performance.now();
       report({ verified: true });
@@ -103,7 +103,7 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
   };
 }
 
-/** @throws TaskFailure that says what is wrong with the file */
+/** @throws TaskFailure that describes the faults of the file */
 function read({ file, limits }: AggregateWork): TaskItem[] {
   const value = parse(new Uint8Array(file), limits);
   const { items, faults } = checkTriples(value, limits);

@@ -1,4 +1,4 @@
-/** API keys, quotas, the numbers of clients, and secrets: written rarely. */
+/** API keys, quotas, client numbers, and secrets. */
 
 import { newSecret } from '../port/parts.ts';
 import {
@@ -12,11 +12,10 @@ import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts'
 import type { Ledger } from './ledger.ts';
 import type { ApiKeyRow } from './table.ts';
 
-/** @returns the number of a client that the host calls by a name */
 export function clientNames(ledger: Ledger): Pick<TaskStore, 'clientNamed'> {
   const { table } = ledger;
   return {
-    // A name that is known costs no commit.
+    // A known name costs no commit.
     clientNamed: async (name) =>
       table.clientNamed(name) ??
       ledger.write(() => {
@@ -62,7 +61,7 @@ export function apiKeys(ledger: Ledger): ApiKeyStore {
     putApiKey: ({ sha256, name, clientId, ttlMs }) =>
       ledger.write(() => {
         if (table.apiKey(sha256)) return null;
-        // A client whose keys are gone keeps its number, since its tasks are still there.
+        // The number of a client without keys is not reused, since its tasks remain.
         const last = table.lastNumber('client');
         const owner = clientId ?? last + 1;
         if (owner > last) table.setLastNumber('client', owner);
@@ -93,7 +92,6 @@ export function apiKeys(ledger: Ledger): ApiKeyStore {
   };
 }
 
-/** Makes the secret at the first call. */
 export function knownSecret(ledger: Ledger): Pick<TaskStore, 'secret'> {
   return { secret: (name) => ledger.write(() => ledger.table.secret(name, newSecret())) };
 }
@@ -110,7 +108,7 @@ export function secrets(ledger: Ledger): SecretStore {
         table.replaceSecret(name, newSecret());
       }),
     async secretRing(name) {
-      // First the current one: if it is replaced meanwhile, it is among the others too.
+      // The current one first: if it is replaced meanwhile, it is also among the others.
       const current = table.knownSecret(name);
       if (current === undefined) return null;
       const atMs = nowMs();

@@ -1,4 +1,4 @@
-/** The verbs of clients: what brings a task in, and what takes it away. See `taskStore.ts`. */
+/** The verbs of clients: submission, cancellation, removal. See `taskStore.ts`. */
 import { isFinal } from '../../../wire/taskStates.ts';
 import { canGo, type Task, timestamp } from '../port/task.ts';
 import type {
@@ -99,7 +99,7 @@ function upload(
   return { ok: true, task, replaced: row.input?.key ?? null };
 }
 
-/** Whether the file fits into the client's bytes, in place of the one that the task has. */
+/** Returns whether the client has room for the file instead of the task's present one. */
 function hasRoom(
   ledger: Ledger,
   row: TaskRow,
@@ -185,13 +185,13 @@ export function answers(ledger: Ledger): Answers {
   };
 }
 
-/** The row of a key that the caller still holds. */
+/** Returns the row of a key that the caller still holds. */
 function heldRow(table: Table, { clientId, key, token }: AnswerHold): AnswerRow | undefined {
   const row = table.answer(clientId, key);
   return row?.token === token && row.taskId === null ? row : undefined;
 }
 
-/** Whether the caller still holds the Idempotency-Key, if there is one. Only inside `write`. */
+/** Returns whether the caller still holds its Idempotency-Key, if any. Only inside `write`. */
 export function stillHeld(table: Table, { hold }: PutOptions): boolean {
   return hold === undefined || heldRow(table, hold) !== undefined;
 }

@@ -1,6 +1,5 @@
 /**
- * The tables of a store in SQLite. They know what rows there are, but not the rules of the port,
- * which are in tableStore.ts.
+ * The tables of a store in SQLite, without the rules of the port, which are in tableStore.ts.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
@@ -18,14 +17,14 @@ import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/t
 
 /**
  * A task with the fields that only the store needs. Times whose names end in `Ms` are of the
- * store's own clock (clock.ts), in milliseconds.
+ * store's own clock (ledger.ts), in milliseconds.
  */
 export interface TaskRow extends Omit<Task, 'expiresAtMs'> {
-  /** Until then file and notification must arrive. */
+  /** Deadline for file and notification. */
   readonly expiresMs: number;
   /** Whether the task was notified, or created as waiting. */
   readonly submitted: boolean;
-  /** Place in the queue: the smallest goes first. 0 before the notification. */
+  /** Place in the queue, smallest first; 0 before the notification. */
   readonly turn: number;
   /**
    * Waiting: the earliest time of a claim. Running: the end of the lease. Otherwise null.
@@ -55,7 +54,7 @@ export interface ApiKeyRow extends Omit<ApiKeyRecord, 'expiresAt' | 'expired' | 
   readonly usedMs: number | null;
 }
 
-/** A secret that was replaced then. */
+/** A secret that has been replaced. */
 export interface RetiredRow {
   readonly value: Uint8Array;
   readonly retiredMs: number;
@@ -80,11 +79,7 @@ export interface GroupCommit {
 
 type Columns = Record<string, SQLInputValue>;
 
-/**
- * The rows of a store in SQLite: a few queries, and transactions. A transaction is a synchronous
- * function, so nothing can come between its reads and its writes. The rules of the port are in
- * tableStore.ts.
- */
+/** Queries and transactions. A transaction is a synchronous function, so none interleave. */
 export class Table {
   readonly #db: DatabaseSync;
   readonly #groupCommit: GroupCommit;
@@ -122,7 +117,7 @@ export class Table {
     return this.#groupCommit.write(work);
   }
 
-  /** The last number used, 0 at first. Numbers are never used again, whatever is deleted. */
+  /** Returns the last number used, 0 at first. Numbers are never reused. */
   lastNumber(name: NumberName): number {
     return Number(this.#one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
   }
@@ -154,7 +149,7 @@ export class Table {
     this.#run('DELETE FROM tasks WHERE id = ?', id);
   }
 
-  /** At most `limit` rows of one client in order of id. */
+  /** Returns at most `limit` rows of one client in order of id. */
   list({ clientId, after, order = 'asc', state }: ListQuery, limit: number): ListedTask[] {
     const values: SQLInputValue[] = [clientId];
     let where = 'client_id = ?';
@@ -172,9 +167,9 @@ export class Table {
     return this.#all<ListedRow>(sql, ...values, limit).map(toListed);
   }
 
-  /** Rows of all clients that are not final, in order of id. */
+  /** Returns unfinished rows of all clients in order of id. */
   unfinished({ limit, after = 0, quarantined }: UnfinishedQuery): TaskRow[] {
-    // Each part has an index of its own rows, so that the many finished ones are not looked at.
+    // Each part has a partial index, so that finished rows are not read.
     const free = `SELECT id FROM tasks WHERE due_ms IS NOT NULL
       UNION ALL SELECT id FROM tasks WHERE state IN ('created', 'uploaded')`;
     const aside = 'SELECT id FROM tasks WHERE quarantined = 1';
@@ -215,7 +210,7 @@ export class Table {
    * first. Rows that were set aside have no `dueMs`.
    */
   firstWaiting(nowMs: number): TaskRow | undefined {
-    // The index is named, since the planner would rather sort all rows that are due.
+    // The index is named, since the planner would otherwise sort all rows that are due.
     const sql = `SELECT * FROM tasks INDEXED BY tasks_queue
       WHERE state = 'waiting' AND quarantined = 0 AND due_ms <= ?
       ORDER BY turn, submitted_at, id LIMIT 1`;
@@ -224,13 +219,13 @@ export class Table {
 
   /** Running rows whose lease has ended. */
   endedLeases(nowMs: number): TaskRow[] {
-    // The index is named, since the planner would rather scan all waiting rows.
+    // The index is named, since the planner would otherwise scan all waiting rows.
     const sql = `SELECT * FROM tasks INDEXED BY tasks_leases
       WHERE state IN ('verifying', 'aggregating') AND due_ms <= ?`;
     return this.#all(sql, nowMs).map(fromColumns);
   }
 
-  /** Smallest `dueMs` of running rows and of waiting ones that may be claimed, or null. */
+  /** Returns the smallest `dueMs` of running and claimable rows, or null. */
   earliestDueMs(): number | null {
     const { due } = this.#one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!;
     return due === null ? null : Number(due);
@@ -249,7 +244,7 @@ export class Table {
     return this.#all(sql, ms, limit).map(fromColumns);
   }
 
-  /** Those of the keys that a row names as its input or result. */
+  /** Returns those of the keys that are some row's input or result. */
   referenced(keys: readonly string[]): Set<string> {
     const sql = `SELECT 1 AS known FROM tasks WHERE input_key = ?1
       UNION ALL SELECT 1 FROM tasks WHERE result_key = ?1 LIMIT 1`;
@@ -289,7 +284,6 @@ export class Table {
     return row?.value as Uint8Array | undefined;
   }
 
-  /** Puts another value under the name of a secret. */
   replaceSecret(name: string, value: Uint8Array): void {
     this.#run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', name, value);
   }
@@ -361,7 +355,7 @@ export class Table {
     this.#run(sql, clientId, openTasks, storedBytes, requestsPerSecond);
   }
 
-  /** Once what waits has been written. */
+  /** Closes the database after all pending writes. */
   async close(): Promise<void> {
     await this.#groupCommit.drain();
     this.#statements.clear();
@@ -369,7 +363,7 @@ export class Table {
   }
 }
 
-/** Fields that are stored as they are, in one column. */
+/** Fields that are stored unchanged, in one column. */
 const PLAIN = {
   id: 'id',
   clientId: 'client_id',

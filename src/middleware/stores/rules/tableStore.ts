@@ -1,12 +1,11 @@
 /**
- * The port over any table: which step is legal when, who holds what, what a limit counts. Each verb
- * is one transaction of the table; see `taskStore.ts` for what each one promises.
+ * The port over a table: legal steps, leases, limits. Each verb is one transaction of the table;
+ * its contract is in `taskStore.ts`.
  *
- *   submissions.ts   the verbs of clients
+ *   submissions.ts   the verbs of clients, and Idempotency-Keys
  *   queue.ts         the verbs of workers
- *   answers.ts       Idempotency-Keys
  *   clients.ts       API keys, quotas, numbers of clients, secrets
- *   ledger.ts        the steps of tasks, their order, and the news of them
+ *   ledger.ts        the steps of tasks, their order, and notifications
  */
 
 import type { CompleteStore } from '../port/serviceStore.ts';
@@ -17,14 +16,14 @@ import { queue } from './queue.ts';
 import { answers, submissions } from './submissions.ts';
 import type { Table } from './table.ts';
 
-/** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
+/** Maximum number of rows of a kind in one sweep, so that none holds the store for long. */
 const SWEEP_ROWS = 500;
 
 /** For tests. */
 export interface TableStoreOptions {
-  /** The passing of time, in Unix milliseconds: the wall clock, too, unless that is given. */
+  /** The steady clock, in Unix milliseconds; also the wall clock, unless `wallMs` is given. */
   readonly nowMs?: () => number;
-  /** The wall clock, which may be set. */
+  /** The wall clock, which may jump. */
   readonly wallMs?: () => number;
 }
 
