@@ -29,7 +29,7 @@ import { startHousekeeper } from './tasks/housekeeper.ts';
 import { createRunner, type Runner } from './tasks/runner.ts';
 import { workLog } from './tasks/workLog.ts';
 
-/** Until a rotated secret is seen. */
+/** Maximum delay until a rotated secret is used. */
 const LOOK_EVERY_MS = 2000;
 
 export class Runtime implements Backend {
@@ -44,7 +44,7 @@ export class Runtime implements Backend {
   #runner: Runner | null = null;
   #active = 0;
   #onIdle: (() => void) | null = null;
-  /** Undone in reverse order. */
+  /** Steps that undo the start, in its order. */
   readonly #undo: ((graceMs: number) => unknown)[] = [];
 
   constructor(settings: Settings) {
@@ -68,12 +68,12 @@ export class Runtime implements Backend {
     return this.#ports ? 'running' : 'starting';
   }
 
-  /** The number of tasks that this process works on. */
+  /** Number of tasks that this process works on. */
   get running(): number {
     return this.#runner?.running ?? 0;
   }
 
-  /** From now on the state is `draining`; everything else goes on until `stop`. */
+  /** Sets the state to `draining`; requests are served until `stop`. */
   drain(): void {
     this.#draining = true;
   }
@@ -81,7 +81,7 @@ export class Runtime implements Backend {
   /**
    * Counts a request; the ports stay open until the returned function is called.
    *
-   * @throws CodedError `SHUTTING_DOWN` after stop was called: only requests under way may finish
+   * @throws CodedError `SHUTTING_DOWN` after `stop` was called
    */
   enter(): () => void {
     if (this.#stopping) throw new CodedError('SHUTTING_DOWN');
@@ -101,7 +101,7 @@ export class Runtime implements Backend {
     return this.#starting;
   }
 
-  /** New requests get a 503; running work may finish for `graceMs`, then it is given back. */
+  /** New requests get a 503; running work may finish for `graceMs`, then returns to the queue. */
   stop(graceMs: number): Promise<void> {
     this.#stopping ??= (async () => {
       await this.#starting?.catch(() => {});
@@ -111,7 +111,7 @@ export class Runtime implements Backend {
     return this.#stopping;
   }
 
-  /** Waits until the requests under way are answered, or the time is up. */
+  /** Waits until running requests are answered, or the time is up. */
   async #idle(graceMs: number): Promise<void> {
     if (this.#active === 0) return;
     const idle = new Promise<void>((resolve) => {
@@ -123,7 +123,7 @@ export class Runtime implements Backend {
   async #open(): Promise<void> {
     const { settings } = this;
     const { dataDirectory, logger, onEvent } = settings;
-    // A key file that cannot be used is refused before anything is created.
+    // An unusable key file is rejected before anything is created.
     if (settings.signing && !settings.signer) await checkKey(keyPlace(settings));
     if (!settings.store || !settings.blobs)
       await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
@@ -167,7 +167,7 @@ export class Runtime implements Backend {
     return onPortCall === undefined ? port : timedPort(port, name, onPortCall);
   }
 
-  /** Every port of the store by itself, so that a call is told by the name of its verb alone. */
+  /** Times each port of the store separately, so that calls are reported by verb alone. */
   #timedStore({ tasks, apiKeys, quotas, secrets }: ServiceStore): ServiceStore {
     return {
       tasks: this.#timed('store', tasks),

@@ -23,13 +23,13 @@ import {
 } from './records.ts';
 import type { Caller, Deps, Route } from './route.ts';
 
-/** A body that is not needed is read up to this length, so that repeats can be recognised. */
+/** Maximum length of an unneeded body, which is read to recognise repeats. */
 const IGNORED_BODY_BYTES = 64 * 1024;
 
-/** More bytes than the aggregate of the largest batch has. */
+/** Larger than the aggregate of any batch. */
 export const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
 
-/** A triple has four; the rest leaves room for the client's own members. */
+/** A triple has four; the rest is for unknown members. */
 const TOKENS_PER_ITEM = 16;
 
 export function aggsignRoutes(deps: Deps): Route[] {
@@ -86,9 +86,9 @@ function renewUrl(deps: Deps): Handler {
   };
 }
 
-/** The url is a right, so it is never stored: it is made from the task whenever it is told. */
+/** Creates a ticket. The URL grants a right, so it is never stored, but made for each answer. */
 async function uploadTicket(c: Context, deps: Deps, task: Task, bytes?: number) {
-  // In whole seconds, as urls have it.
+  // In whole seconds, as in URLs.
   const expiresAtMs = Math.ceil(task.expiresAtMs / 1000) * 1000;
   return {
     process_id: task.id,
@@ -123,7 +123,7 @@ function notify(deps: Deps): Handler {
     });
 }
 
-/** Limits of a body with as many items as a task may have. */
+/** Returns the limits of a body with as many items as a task may have. */
 const batchLimits = ({ maxSignatures, maxDigestBytes }: Deps['settings']): BatchLimits => ({
   maxSignatures,
   maxMessageBytes: maxDigestBytes,
@@ -167,7 +167,7 @@ function verify({ settings, runtime, budget }: Deps): Handler {
     });
 }
 
-/** Stores a file, which is gone then, and puts the task that is waiting with it. */
+/** Stores a file, frees its memory, and creates the waiting task. */
 async function putWithFile(
   deps: Deps,
   facts: Pick<NewTask, 'clientId' | 'count' | 'requestId' | 'traceparent'>,
@@ -185,7 +185,7 @@ async function putWithFile(
     const input = await blobs.put(newInputKey(), file, { maxBytes: file.length });
     free(file.buffer);
     const task: NewTask = { ...facts, state: 'waiting', input, threads, ttlMs };
-    // If the store does not answer, the task may be there: then its file is left alone.
+    // If the store does not answer, the task may exist: its file is kept.
     return await putTask(deps, task, options, () => blobs.delete(input.key));
   } finally {
     reservation.close();
@@ -213,7 +213,7 @@ async function putTask(
   }
 }
 
-/** A direct task as it was at first, which is what a repeat of its request is told. */
+/** Returns a direct task in its first state, as the answer to a repeated request. */
 function asCreated(task: Task): Task {
   const { createdAt: updatedAt } = task;
   const nothing = { progress: null, finishedAt: null, result: null, error: null };
@@ -221,9 +221,9 @@ function asCreated(task: Task): Task {
 }
 
 /**
- * The file of a task that waits for its notification; undefined if it came through the service, or
- * if there is none. A host that takes uploads itself looks only where it knows of none: then the
- * url may be another host's, which lets clients PUT past the service.
+ * Returns the file that a client has PUT at the blob store itself, for a task before its
+ * notification; undefined if there is none, or if it came through the service. A host that receives
+ * uploads itself looks only if it has no file: another host may have issued such a URL.
  *
  * @throws ProblemError for a file that is empty, too large, compressed or not JSON; it is deleted
  */
@@ -244,7 +244,7 @@ export async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | un
   return found.blob;
 }
 
-/** The worker reads what the bucket gives, which nobody unpacks. */
+/** The worker does not decompress files of a bucket. */
 const packed = () =>
   new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
     message: 'A task file in the bucket must not be packed',
@@ -259,12 +259,12 @@ function checkFile(bytes: number, maxBytes: number): void {
   });
 }
 
-/** Longer bodies say something else. */
+/** Longer bodies are not announcements. */
 const MAX_ANNOUNCEMENT_BYTES = 1024;
 
 /**
- * The length of the file, if the body that creates the task says `{"bytes": n}`. No body is needed,
- * so that any other one says nothing.
+ * Returns the length of the file, if the body that creates the task is `{"bytes": n}`. Other bodies
+ * are ignored.
  *
  * @throws CodedError `BODY_TOO_LARGE` for a file that would be refused later
  */

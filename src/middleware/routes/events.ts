@@ -1,6 +1,6 @@
 /**
  * `GET …/tasks/:id/events`: the progress record as server-sent events, at every change, until the
- * task has ended. The store is polled as well, since workers may live in other processes.
+ * task has ended. The store is also polled, since workers may be in other processes.
  */
 import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
@@ -118,7 +118,7 @@ class TaskEvents {
       const version = `${task.updatedAt} ${JSON.stringify(task.progress)}`;
       const { context, deps } = this.#follower;
       const url = await resultUrl(context, deps, task);
-      // A slow reader gets the latest record later, not all of them at once.
+      // A slow reader gets only the latest record, later.
       const room = (this.#controller.desiredSize ?? 0) > 0 || isFinal(task.state);
       if (this.#closed || version === this.#version || !room) return;
       this.#version = version;

@@ -1,4 +1,4 @@
-/** Tasks as they go over the wire: the progress record and the list item. */
+/** Tasks on the wire, their signed URLs, and the storage of their clients. */
 
 import type { Context } from 'hono';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
@@ -17,8 +17,8 @@ function toSeconds(timestamp: string): string {
 }
 
 /**
- * When the result of a completed task is removed at the earliest, with second precision; null if
- * that is never, or beyond the end of dates.
+ * Returns the time after which the result of a completed task is removed, in seconds; null if
+ * never, or beyond the range of dates.
  */
 export function resultExpiry(
   { state, finishedAt }: Pick<ListedTask, 'state' | 'finishedAt'>,
@@ -30,10 +30,10 @@ export function resultExpiry(
 }
 
 /**
- * The progress record.
+ * Returns the progress record.
  *
  * @param resultUrl not null if the task is completed
- * @param retentionMs for which finished tasks are kept; null for ever
+ * @param retentionMs time for which finished tasks are kept; null: unlimited
  */
 export function progressRecord(
   task: Task,
@@ -63,13 +63,13 @@ export function progressRecord(
   };
 }
 
-/** The last progress that the worker reported; for a completed task, that everything is done. */
+/** Returns the last reported progress; for a completed task, the final one. */
 function progressOf(task: Task): TaskProgress | null {
   if (task.state !== 'completed') return task.progress;
   return { phase: 'store', done: task.count, total: task.count };
 }
 
-/** One element of a list, of the same parameters as the record. */
+/** Returns an element of a list; parameters as for the record. */
 export function listItem(
   task: ListedTask,
   resultUrl: string | null,
@@ -92,13 +92,13 @@ export function listItem(
   };
 }
 
-/** A code that is not in the table of errors means a fault of ours. */
+/** Returns the meaning of a code; unknown codes count as INTERNAL. */
 function meaningOf(code: string): { code: ErrorCode } & Pick<CodedError, 'status' | 'message'> {
   const known = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'INTERNAL';
   return { code: known, ...ERROR_CODES[known] };
 }
 
-/** The reason why a task failed, as a problem document in its record; lists every invalid item. */
+/** Returns the failure of a task as a problem document, with every invalid item. */
 function taskProblem(error: TaskError): Record<string, unknown> {
   const { code, status, message } = meaningOf(error.code);
   return {
@@ -127,7 +127,7 @@ export async function findTask(
   return task;
 }
 
-/** A new signed url of the result, or null if there is no result yet. */
+/** Returns a new signed URL of the result, or null if there is none yet. */
 export async function resultUrl(
   c: Context,
   deps: Deps,
@@ -143,7 +143,7 @@ export async function resultUrl(
   return urls.sign({ method: 'GET', key }, { base, expiresAtMs });
 }
 
-/** A new signed url to which the file of the task may be PUT. */
+/** Returns a new signed URL to which the file of the task may be PUT. */
 export async function uploadUrl(
   c: Context,
   deps: Deps,
@@ -173,10 +173,10 @@ export const locationOf = (c: Context, { settings }: Deps, { id }: Task) => ({
   location: `${serviceBase(c, settings)}/tasks/${id}`,
 });
 
-/** Finished tasks are removed within so many seconds of their end. */
+/** Maximum delay of the removal of expired tasks. */
 const SWEEP_SECONDS = 30;
 
-/** A reservation for a file of this client, which takes the place of one of `replacedBytes`. */
+/** Opens a reservation for a file of this client that replaces one of `replacedBytes`. */
 export async function reserve(
   deps: Deps,
   clientId: number,
@@ -189,9 +189,8 @@ export async function reserve(
 }
 
 /**
- * What a client is told that has no room for so many more bytes: what it uses, what it may use, and
- * what helps. Retry-After is there only if something is known to expire then, and the file could
- * fit.
+ * Returns the error for a client without room for this many more bytes: usage, limit and advice.
+ * Has Retry-After only if something expires then, and the file could fit.
  */
 export async function storageQuota(
   { settings, runtime, reservations }: Deps,

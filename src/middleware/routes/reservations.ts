@@ -1,13 +1,13 @@
 /**
- * The bytes that clients are about to store. An upload reserves them before they are written, so
- * that uploads at the same time cannot exceed a client's limit together. Only those of this process
- * are known here; the store has the last word, with all bytes of the client in one transaction.
+ * Bytes that clients are about to store. An upload reserves them before they are written, so that
+ * concurrent uploads cannot exceed a client's limit together. Only uploads of this process are
+ * counted here; the store makes the final check, in one transaction.
  */
 
 interface Account {
-  /** Bytes that are reserved now. */
+  /** Bytes reserved at present. */
   heldBytes: number;
-  /** Bytes whose reservations have ended, ever since. */
+  /** Total bytes of closed reservations. */
   releasedBytes: number;
   reservations: number;
 }
@@ -21,10 +21,10 @@ export class Reservations {
   }
 
   /**
-   * Begins with no bytes; must be closed, after the store has counted the bytes.
+   * Opens an empty reservation. Close it after the store has counted the bytes.
    *
-   * @param maxBytes of the client, stored and reserved together
-   * @param storedBytes asks the store what the client has, without what the upload replaces
+   * @param maxBytes limit of the client, for stored and reserved bytes together
+   * @param storedBytes returns the client's stored bytes, without the file to be replaced
    */
   open(clientId: number, maxBytes: number, storedBytes: () => Promise<number>): Reservation {
     let account = this.#accounts.get(clientId);
@@ -58,10 +58,10 @@ export class Reservation {
   }
 
   /**
-   * Makes the reservation at least this large, and up to `wantedBytes` if there is room, so as to
-   * ask less often, and so that of many uploads at the limit the first ones get through.
+   * Makes the reservation at least this large, and up to `wantedBytes` if there is room: so the
+   * store is asked less often, and of many uploads at the limit the first ones succeed.
    *
-   * @returns false without room for `bytes`, or after the close
+   * @returns false if there is no room for `bytes`, or after `close`
    */
   async cover(bytes: number, wantedBytes = bytes): Promise<boolean> {
     const { account, maxBytes, storedBytes } = this.#options;
@@ -69,7 +69,7 @@ export class Reservation {
       const releasedBefore = account.releasedBytes;
       const stored = await storedBytes();
       if (this.#closed) return false;
-      // What was released meanwhile may have been stored after the store looked.
+      // Bytes released meanwhile may have been stored after the store answered.
       const unsure = account.releasedBytes - releasedBefore;
       const others = account.heldBytes - this.#bytes;
       const room = maxBytes - stored - others - unsure;
@@ -82,7 +82,7 @@ export class Reservation {
     return !this.#closed;
   }
 
-  /** Frees the bytes; may be called twice. */
+  /** Frees the bytes. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
