@@ -156,7 +156,9 @@ export interface FalconService {
   drain(): void;
   /** Number of tasks that this process works on. */
   readonly running: number;
-  /** Counts unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE` */
+  /**
+   * Counts unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE`
+   */
   depth(): Promise<QueueDepth>;
 }
 

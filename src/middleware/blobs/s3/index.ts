@@ -1,10 +1,9 @@
 /**
- * Files in a bucket of an S3-compatible store, `falconry/s3`. By default task files and results
- * travel between clients and the bucket directly, by presigned urls.
+ * `falconry/s3`: files in a bucket of an S3-compatible store. By default, clients transfer task
+ * files and results directly to and from the bucket, by presigned URLs.
  *
- * A PUT is atomic, and durable once it is answered. The version of a file is named by its ETag,
- * which is compared and never computed. A `put` that fails may have been done all the same; its key
- * is known to nobody then, and `clean` removes the file.
+ * A PUT is atomic, and durable once it is answered. ETags name versions of files; they are
+ * compared, never computed. A failed `put` may have been executed; `clean` removes its file.
  *
  * @example
  * ```ts
@@ -34,15 +33,15 @@ export type { S3Options } from './options.ts';
 
 export interface S3BlobStore extends BlobStore {
   /**
-   * By how many milliseconds the clock of the store is ahead of this host's, by its last answer;
-   * null before the first. Stores refuse what is signed 15 minutes off.
+   * Milliseconds by which the store's clock is ahead of this host's, by its last answer; null
+   * before the first. Stores reject signatures that are 15 minutes off.
    */
   readonly clockSkewMs: number | null;
 }
 
 const JSON_TYPE = 'application/json';
 
-/** More only take the line from one another, until each is silent for too long. */
+/** More would compete for bandwidth until each one times out. */
 const BODIES_AT_ONCE = 16;
 
 const PING_MS = 1000;
@@ -50,11 +49,11 @@ const PING_MS = 1000;
 /** Each request costs money, and many hosts ask. */
 const KEEP_PING_MS = 10_000;
 
-/** Beyond this, stores refuse requests, and urls may have ended before they are used. */
+/** Beyond this, stores reject requests, and URLs may expire before their use. */
 const MAX_SKEW_MS = 15 * 60_000;
 
 /**
- * @returns a blob store in the bucket; asks it for nothing before the first use
+ * @returns a blob store in the bucket; sends no request before its first use
  * @throws TypeError for an unknown option or a wrong type, RangeError for a value out of range
  */
 export function s3Blobs(options: S3Options): S3BlobStore {
@@ -130,7 +129,7 @@ async function headOf(
   }));
 }
 
-/** What the store says of a file. */
+/** Returns the ref in an answer of the store. */
 function refOf(key: string, bytes: number, headers: Headers): BlobRef {
   const tag = headers.get('etag');
   return { key, bytes, ...(tag !== null && { tag }) };
@@ -151,7 +150,7 @@ async function ping(requests: Requests, addresses: Addresses): Promise<void> {
   if (fault !== null) throw fault;
 }
 
-/** Makes a url that allows the request until then. */
+/** Returns a URL that allows the request until that time. */
 export type UrlMaker = (request: Unsigned, expiresAtMs: number) => Promise<string>;
 
 export function urlMaker(
@@ -162,7 +161,6 @@ export function urlMaker(
     presign(request, await credentials.current(), { region, atMs: nowMs() }, expiresAtMs);
 }
 
-/** What the uploads of a bucket need to know of its files. */
 export interface Files {
   head(key: string): Promise<Uploaded | null>;
   remove(key: string): Promise<void>;
@@ -183,7 +181,7 @@ export function directUploads(
 ): NonNullable<BlobStore['uploads']> {
   return {
     ...arrivals,
-    // The Content-Type is not signed: `application/json; charset=utf-8` has to be accepted as well.
+    // The Content-Type is not signed, so that `application/json; charset=utf-8` is also accepted.
     url: async (taskId, { expiresAtMs, bytes }) =>
       urlOf(
         {

@@ -1,19 +1,19 @@
-/** The store of a service: its ports, of which only that for tasks is needed. */
+/** The store of a service: its ports, of which only `tasks` is required. */
 
 import type { Task } from './task.ts';
 import type { ApiKeyStore, TaskStore } from './taskStore.ts';
 
 export interface ServiceStore {
   readonly tasks: TaskStore;
-  /** Without it, the option `authenticate` is needed. */
+  /** Without it, the service needs the option `authenticate`. */
   readonly apiKeys?: ApiKeyStore;
   /** Without it, all clients have the limits of the service. */
   readonly quotas?: QuotaStore;
-  /** Without it, the secret of signed urls cannot be exchanged. */
+  /** Without it, the secret of signed URLs cannot be rotated. */
   readonly secrets?: SecretStore;
 }
 
-/** A store of falconry: it has all ports, and what the commands of operators need. */
+/** A store of falconry, with all ports, including those for operators' commands. */
 export interface CompleteStore extends Required<ServiceStore> {
   readonly tasks: TaskStore & OperatorStore;
   /** Opens all of it, as `tasks.open`. */
@@ -23,7 +23,7 @@ export interface CompleteStore extends Required<ServiceStore> {
 }
 
 export interface UnfinishedQuery {
-  /** The most tasks to return, 1 or more. */
+  /** Maximum number of tasks, 1 or more. */
   readonly limit: number;
   /** Only tasks after this id. */
   readonly after?: number;
@@ -32,63 +32,63 @@ export interface UnfinishedQuery {
 }
 
 /**
- * What a client may use instead of what the service allows every client. Whole numbers; what is
- * absent is as for all others.
+ * Limits of a client that replace those of the service. Whole numbers; for absent ones, the
+ * service's limits apply.
  */
 export interface ClientQuota {
   /** Unfinished tasks. */
   readonly openTasks?: number;
   /** Bytes of task files and result files. */
   readonly storedBytes?: number;
-  /** In the long run, on each host. */
+  /** Sustained rate, per host. */
   readonly requestsPerSecond?: number;
 }
 
-/** The quotas of clients; a service reads them, so that a change is seen within seconds. */
+/** The quotas of clients. A service applies changes within seconds. */
 export interface QuotaStore {
-  /** @returns null if the client has none of its own */
+  /** @returns null if the client has no quota */
   quota(clientId: number): Promise<ClientQuota | null>;
-  /** All of them, in order of clients. */
+  /** Returns all quotas, in order of clients. */
   quotas(): Promise<readonly (ClientQuota & { readonly clientId: number })[]>;
   /**
-   * Sets those limits that are given, and leaves the others; null removes all.
+   * Sets the given limits, and keeps the others; null removes all.
    *
-   * @returns what the client has now
+   * @returns the client's quota after the change
    */
   setQuota(clientId: number, quota: ClientQuota | null): Promise<ClientQuota | null>;
 }
 
-/** A secret that was in use until so many milliseconds ago. */
+/** A former secret, in use until `agoMs` milliseconds ago. */
 export interface RetiredSecret {
   readonly value: Uint8Array;
   readonly agoMs: number;
 }
 
-/** A secret with those that it replaced. */
+/** A secret and its predecessors. */
 export interface SecretRing {
   readonly current: Uint8Array;
   /** The last one first. */
   readonly retired: readonly RetiredSecret[];
 }
 
-/** How a secret of `TaskStore.secret` is exchanged. */
+/** Rotation of the secrets of `TaskStore.secret`. */
 export interface SecretStore {
   /**
-   * Makes a new secret under the name, also where there was none. Several at once lose none: each
-   * finds the one before in the ring.
+   * Creates a new secret with this name, even if there was none. Concurrent rotations lose no
+   * secret.
    *
-   * @param options `forget`: forgets the old one, and all before it, else kept for 30 days
+   * @param options `forget` removes all former ones, which are otherwise kept for 30 days
    */
   rotateSecret(name: string, options?: { readonly forget?: boolean }): Promise<void>;
-  /** Reads only. @returns null if there is no secret under the name yet */
+  /** @returns null if there is no secret with this name */
   secretRing(name: string): Promise<SecretRing | null>;
 }
 
-/** No url lives longer: timers cannot count more days. */
+/** Longer than any URL lives, since timers are limited to 24 days. */
 export const KEEP_RETIRED_MS = 30 * 86_400_000;
 
-/** What the commands of an operator ask of a store, over all clients. */
+/** Queries of operators' commands, over all clients. */
 export interface OperatorStore {
-  /** Tasks of all clients that are not final, in order of id; costs what there is of them. */
+  /** Returns unfinished tasks of all clients, in order of id. Finished ones cost nothing. */
   unfinished(query: UnfinishedQuery): Promise<readonly Task[]>;
 }

@@ -1,4 +1,4 @@
-/** API keys, the numbers of clients, and secrets: written rarely. */
+/** API keys, client numbers, secrets and quotas. */
 
 import { newSecret, type QuotaRow, toQuota } from '../port/parts.ts';
 import { KEEP_RETIRED_MS, type QuotaStore, type SecretStore } from '../port/serviceStore.ts';
@@ -95,7 +95,7 @@ export function apiKeys(database: Database): ApiKeyStore {
 function keyStatements(s: string) {
   const columns = record(s);
   return named({
-    // A number given by hand moves the counter too, so that no new client gets it.
+    // A number given by the caller also moves the counter, so that no new client gets it.
     putKey: `WITH owner AS (
         UPDATE ${s}.client_numbers SET last =
           CASE WHEN $3::bigint IS NULL THEN last + 1 ELSE greatest(last, $3) END
@@ -120,7 +120,7 @@ function keyStatements(s: string) {
 
 function statements(s: string) {
   return named({
-    // The row of the secret is locked first, so that two that rotate take turns.
+    // The row of the secret is locked first, so that concurrent rotations take turns.
     rotateSecret: `WITH old AS (SELECT value FROM ${s}.secrets WHERE name = $1 FOR UPDATE),
       gone AS (
         DELETE FROM ${s}.retired_secrets WHERE name = $1
@@ -138,7 +138,7 @@ function statements(s: string) {
     putSecret: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2)
       ON CONFLICT (name) DO NOTHING`,
     named: `SELECT id FROM ${s}.clients WHERE name = $1`,
-    // Above every number that is in use, also those that a host made itself.
+    // Above every number in use, including those that a host assigned itself.
     putNamed: `WITH owner AS (
         UPDATE ${s}.client_numbers SET last =
           greatest(last, (SELECT max(id) FROM ${s}.clients)) + 1

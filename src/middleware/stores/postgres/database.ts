@@ -1,6 +1,6 @@
 /**
- * The connections of a store: statements by name, tried again when they met others, and the one
- * place where errors of the driver become ours.
+ * The connections of a store: named statements, retries after conflicts, and the conversion of the
+ * driver's errors.
  */
 import pg from 'pg';
 import { CodedError, isCodedError } from '../../../shared/errors.ts';
@@ -58,8 +58,8 @@ export class Database {
     this.#address = address;
     this.#nowMs = nowMs;
     this.#pool = new pg.Pool({ ...address.config, max: connections, types });
-    // A connection that is lost is made anew at its next use. Without listeners, its error would
-    // end the process: the pool's while it rests, its own while it is used.
+    // A lost connection is replaced at its next use. Without listeners, its error would end the
+    // process: the pool's while it is idle, its own while it is in use.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
@@ -67,7 +67,7 @@ export class Database {
   /**
    * Runs one statement, which is one transaction.
    *
-   * @throws CodedError `STORE_UNAVAILABLE` if it is not known to have been carried out
+   * @throws CodedError `STORE_UNAVAILABLE` if it may not have been executed
    */
   async ask<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     for (let tries = 1; ; tries++) {
@@ -99,7 +99,7 @@ export class Database {
   }
 
   /**
-   * Connects, and compares the steps that the schema has taken with ours.
+   * Connects, and compares the version of the schema with this release.
    *
    * @throws CodedError `STORE_OLDER`, `STORE_OUTDATED`, `STORE_NEWER`, `STORE_UNAVAILABLE`
    */
@@ -121,7 +121,7 @@ export class Database {
   }
 
   /**
-   * Asks for the steps of the schema: a newer version may have been started meanwhile.
+   * Checks the version again: a newer release may have migrated the schema.
    *
    * @throws CodedError as `checkVersion`; `STORE_UNAVAILABLE` unless the server answers within a
    *   second

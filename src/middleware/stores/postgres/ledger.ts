@@ -1,6 +1,6 @@
 /**
- * Statements that change tasks, and the news of them: for the listeners of this object at once,
- * for other processes as a hint.
+ * Statements that change tasks, and the notification of listeners: of this object directly, of
+ * other processes by hints.
  */
 
 import { Listeners } from '../port/parts.ts';
@@ -19,7 +19,7 @@ export class Ledger {
     this.#hints = hints;
   }
 
-  /** Runs a statement that returns the tasks it changed, and tells of them. */
+  /** Runs a statement that returns the changed tasks, and notifies listeners. */
   async change<Row extends NewsRow>(
     statement: Statement,
     values: readonly unknown[] = [],
@@ -30,7 +30,7 @@ export class Ledger {
     return rows;
   }
 
-  /** Called after the commit. */
+  /** Notifies listeners, after the commit. */
   tell(rows: readonly NewsRow[], hint = true): void {
     if (rows.length === 0) return;
     const news = rows.map(

@@ -1,5 +1,5 @@
 /**
- * The verbs of workers, one statement each: claims, leases, outcomes. Those that name an attempt
+ * The verbs of workers, one statement each: claims, leases, outcomes. Verbs that name an attempt
  * act only while it holds the task.
  */
 import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
@@ -15,13 +15,13 @@ type Queue = Pick<
 >;
 
 export interface QueueOptions {
-  /** A process looks for ended leases at most so often. */
+  /** Minimum interval between searches for ended leases. */
   readonly lookEveryMs: number;
-  /** Whether claims look near the current turn first. */
+  /** True if claims search near the current turn first. */
   readonly near: boolean;
 }
 
-/** Rows that one statement brings back. */
+/** Maximum number of rows per statement. */
 const BATCH = 500;
 
 export function queue(ledger: Ledger, options: QueueOptions): Queue {
@@ -35,7 +35,7 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
     claim: (claim) => claims.claim(claim),
     async extend(id, attempt, { leaseMs, state, count, progress }) {
       const values = [id, attempt, leaseMs, state, count, progress && JSON.stringify(progress)];
-      // Nobody waits for the news of a mere heartbeat.
+      // A mere heartbeat is not news.
       const silent = state === undefined && count === undefined && progress === undefined;
       const rows = await ledger.change<NewsRow>(
         sql.extend,
@@ -75,7 +75,7 @@ function outcomes(s: string) {
         updated_at = clock_timestamp(), state = coalesce($4, state),
         count = coalesce($5, count), progress = coalesce($6, progress)
       WHERE ${mine} RETURNING ${newsColumns('t')}`,
-    // In order of id, so that two of them cannot wait for each other.
+    // In order of id, so that two calls cannot deadlock.
     extendAll: `WITH held AS MATERIALIZED (
         SELECT t.id FROM ${s}.tasks t
         JOIN unnest($1::bigint[], $2::integer[]) AS m (id, attempt)
@@ -103,13 +103,13 @@ function outcomes(s: string) {
   });
 }
 
-/** Hands out waiting tasks, and brings back those whose lease has ended. */
+/** Hands out waiting tasks, and requeues those whose lease has ended. */
 class Claims {
   readonly #ledger: Ledger;
   readonly #options: QueueOptions;
   readonly #sql: ReturnType<typeof claimStatements>;
   #lookedMs = -Infinity;
-  /** Whether there has been something near the turn; polls of an empty queue then ask once. */
+  /** False after an empty search near the turn, so that polls of an empty queue ask once. */
   #nearby = true;
 
   constructor(ledger: Ledger, options: QueueOptions) {
@@ -137,7 +137,7 @@ class Claims {
     return { task: null, nextMs: await this.#nextMs(row!.next_ms, looks) };
   }
 
-  /** Ended leases, and tasks that wait behind the turn: a part at a time until all is done. */
+  /** Requeues tasks with ended leases, and lifts tasks behind the turn, in batches. */
   async #look(): Promise<void> {
     this.#lookedMs = performance.now();
     const { requeue, lift } = this.#sql;
@@ -151,8 +151,8 @@ class Claims {
   }
 
   /**
-   * @param waitingMs until the first retry is due
-   * @param looked whether leases were looked at just now; else they will be at the next look
+   * @param waitingMs time until the first retry is due
+   * @param looked true if leases were searched just now
    */
   async #nextMs(waitingMs: number | null, looked: boolean): Promise<number | null> {
     const known = (ms: number | null) => ms ?? Infinity;
@@ -169,7 +169,7 @@ class Claims {
 function claimStatements(s: string) {
   const turn = `(SELECT last_value FROM ${s}.queue_turn)`;
   const waits = `state = 'waiting' AND NOT quarantined`;
-  /** `moved`: the queue has reached the turn of the task. */
+  /** `moved` advances the queue to the turn of the task. */
   const claim = (near: string) => `
     WITH next AS MATERIALIZED (
       SELECT id, turn FROM ${s}.tasks WHERE ${waits} AND due_ms <= ${s}.now_ms() ${near}
@@ -184,10 +184,10 @@ function claimStatements(s: string) {
   const until = (rows: string) => `(SELECT CASE WHEN min(due_ms) IS NOT NULL
       THEN greatest(0, min(due_ms) - ${s}.now_ms()) END FROM (${rows}) soon)`;
   return named({
-    // An old transaction keeps the entries of claimed tasks in the index; they lie before the turn.
+    // Old transactions keep index entries of claimed tasks; those lie before the turn.
     claimNear: `${claim(`AND turn >= ${turn} - 1`)}
       SELECT ${taskColumns('claimed')} FROM claimed`,
-    // One row always: the task, or the time until something is due.
+    // Always one row: the task, or the time until something is due.
     claim: `${claim('')}
       SELECT ${taskColumns('claimed')}, CASE WHEN claimed.id IS NULL THEN ${until(
         `SELECT due_ms FROM ${s}.tasks WHERE ${waits} ORDER BY turn, submitted_at, id LIMIT 1000`,

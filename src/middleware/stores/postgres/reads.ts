@@ -1,4 +1,4 @@
-/** Questions that change nothing. */
+/** The verbs that only read. */
 import type { UnfinishedState } from '../../../wire/taskStates.ts';
 import { type ListedRow, toListed } from '../port/parts.ts';
 import type { OperatorStore, UnfinishedQuery } from '../port/serviceStore.ts';
@@ -10,7 +10,7 @@ import { listedColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
 type Reads = Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth' | 'referenced'> &
   Pick<OperatorStore, 'unfinished'>;
 
-/** The id of the task at the end of a result's key: see `resultKey`. */
+/** Matches the id at the end of a result's key: see `resultKey`. */
 const RESULT_KEY = /(?:^|\/)results\/\d+\/(\d{1,16})\.json$/;
 
 interface DepthRow {
@@ -75,9 +75,9 @@ export function reads(database: Database): Reads {
 const PAST_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * One statement for each shape of the question, so that each has a plan of its own. The ids are
- * found first, in an index that holds all that is asked: with whole rows, the newest tasks of a
- * client with most of them would be looked for among everybody's.
+ * Returns one statement per shape of the query, so that each has its own plan. Ids are found first,
+ * in a covering index: otherwise the planner would search all clients' tasks for the newest ones
+ * of a client with most of them.
  */
 function listStatement(s: string, { order = 'asc', state }: ListQuery) {
   const [from, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
@@ -92,7 +92,7 @@ function listStatement(s: string, { order = 'asc', state }: ListQuery) {
   };
 }
 
-/** Each part has an index of its own rows, so that the many finished ones are not looked at. */
+/** Each part has a partial index, so that finished tasks are not read. */
 function unfinishedStatement(s: string, quarantined: UnfinishedQuery['quarantined']) {
   const aside = 'quarantined';
   const free = [
@@ -109,7 +109,7 @@ function unfinishedStatement(s: string, quarantined: UnfinishedQuery['quarantine
   };
 }
 
-/** Each part has a partial index; those of finished tasks are not looked at. */
+/** Each part has a partial index, so that finished tasks are not read. */
 function depthText(s: string): string {
   const part = (state: string, where: string, oldest = 'NULL::bigint') =>
     `SELECT ${state} AS state, count(*) AS tasks, ${oldest} AS oldest_ms

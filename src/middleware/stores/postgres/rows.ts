@@ -1,6 +1,6 @@
 /**
- * Columns of tasks, and what a row of them says. Every statement names its columns: with `*`, a
- * statement that a connection has prepared would fail as soon as a migration adds one.
+ * Columns and rows of tasks. Every statement names its columns: with `*`, prepared statements would
+ * fail as soon as a migration adds a column.
  */
 
 import { LISTED_COLUMNS, type ListedRow, toBlob, toListed } from '../port/parts.ts';
@@ -46,11 +46,11 @@ const ALL = [
 const of = (table: string, names: readonly string[]) =>
   names.map((name) => `${table}.${name}`).join(', ');
 
-/** The columns of a {@link TaskRow}, of this table or part of a query. */
+/** The columns of a {@link TaskRow}, qualified by a table or alias. */
 export const taskColumns = (table: string) => of(table, ALL);
 /** The columns of a {@link ListedRow}. */
 export const listedColumns = (table: string) => of(table, LISTED_COLUMNS);
-/** What {@link TaskNews} are made of. */
+/** The columns of {@link TaskNews}. */
 export const newsColumns = (table: string) => of(table, ['id', 'client_id', 'state', 'attempt']);
 
 export type NewsRow = Pick<TaskRow, 'id' | 'client_id' | 'state' | 'attempt'>;
@@ -77,10 +77,10 @@ export function toTask(row: TaskRow): Task {
 const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?([+-]\d\d)(:\d\d)?(?::\d\d)?$/;
 
 /**
- * A `timestamptz` of the server (microseconds, in the time zone of the session) in the form of all
- * our times: nine digits, UTC.
+ * Converts a `timestamptz` of the server (microseconds, in the time zone of the session) to UTC
+ * with nine digits.
  *
- * @throws RangeError for another DateStyle than ISO
+ * @throws RangeError for a DateStyle other than ISO
  */
 export function toTimestamp(value: string): string {
   const [, day, time, digits = '', hours, minutes = ':00'] = TIME.exec(value) ?? [];

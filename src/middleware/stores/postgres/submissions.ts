@@ -1,6 +1,6 @@
 /**
  * The verbs of clients, one statement each. Locks are taken in one order, the task's row before the
- * client's; `put` takes the client's only. A verb that changed nothing asks again for the reason.
+ * client's; `put` takes only the client's. A verb that changed nothing then queries the reason.
  */
 import { isFinal } from '../../../wire/taskStates.ts';
 import type { BlobRef } from '../port/task.ts';
@@ -78,7 +78,7 @@ export function submissions(ledger: Ledger): Submissions {
   };
 }
 
-/** Others may come in between so often before a new task is refused. */
+/** Maximum number of tries of a new task, since others may interfere. */
 const MAX_TRIES = 5;
 
 async function put(
@@ -97,7 +97,7 @@ async function put(
   const asked = [task.clientId, hold?.key ?? '', hold?.token ?? ''];
   type Usage = { readonly open_tasks: number; readonly bytes: number; readonly held: boolean };
   const { openTasks = Infinity, storedBytes = Infinity } = limits;
-  // It is a client's first task, or what was in the way is gone: then once more.
+  // Retries for a client's first task, or if the obstacle is gone.
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const [usage] = await ledger.database.ask<Usage>(sql.usageOf, asked);
     if (hold && !usage!.held) return { ok: false, reason: 'superseded' };
@@ -133,7 +133,7 @@ function statements(s: string) {
   });
 }
 
-/** No limit is the absence of a number: Infinity is no bigint. */
+/** Converts a limit: Infinity, which is not a bigint, means none. */
 const finite = (limit: number | undefined) => (Number.isFinite(limit) ? limit : null);
 
 function putValues(task: NewTask, { openTasks, storedBytes }: ClientLimits): unknown[] {
@@ -157,7 +157,7 @@ function blobValues({ key, bytes, tag }: BlobRef): unknown[] {
   return [key, bytes, tag ?? null];
 }
 
-/** Counts a task of a client: its id and turn. */
+/** SQL that counts a new task of a client, and returns its id and turn. */
 type Counting = (s: string, held: boolean) => string;
 
 const turnOf = (s: string) => `(SELECT last_value FROM ${s}.queue_turn)`;
@@ -166,7 +166,7 @@ const within = (open: string, bytes: string) =>
 const nextTurn = (s: string) =>
   `CASE WHEN $3::boolean THEN greatest(${turnOf(s)}, c.last_turn + 1) ELSE c.last_turn END`;
 
-/** Of a client with a row. */
+/** For a client with a row. */
 const KNOWN: Counting = (s, held) => `
       UPDATE ${s}.clients c SET
         open_tasks = c.open_tasks + 1,
@@ -177,7 +177,7 @@ const KNOWN: Counting = (s, held) => `
       WHERE c.id = $1::bigint AND ${within('c.open_tasks + 1', 'c.stored_bytes + $2')}
       RETURNING c.last_task, c.last_turn`;
 
-/** Of a client that had none; meanwhile it may have one. */
+/** For a client without one; it may have one by now. */
 const FIRST: Counting = (s, held) => `
       INSERT INTO ${s}.clients AS c (id, open_tasks, stored_bytes, last_task, last_turn)
         SELECT $1::bigint, 1, $2::bigint, ${s}.new_task_id(),
@@ -193,8 +193,8 @@ const FIRST: Counting = (s, held) => `
       RETURNING last_task, last_turn`;
 
 /**
- * Limits, counters, id and turn by the client's row, so that the ids of one client grow in the
- * order of its commits. With a hold, everything depends on the row of the answer.
+ * Checks limits, and takes counters, id and turn from the client's row, so that the ids of one
+ * client increase in the order of its commits. With a hold, all depends on the row of the answer.
  */
 function putText(s: string, counting: Counting, held: boolean): string {
   return `
@@ -285,7 +285,7 @@ interface AnswerRow {
   readonly left_ms: number;
 }
 
-/** The row of a key that the caller still holds. */
+/** Condition for the row of a key that the caller still holds. */
 const HELD = 'client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL';
 const heldValues = ({ clientId, key, token }: AnswerHold) => [clientId, key, token];
 
@@ -306,7 +306,7 @@ export function answers(database: Database, get: TaskStore['get']): Answers {
           return { kind: 'replay', task: await get(row.task_id, clientId) };
         }
         if (row && row.left_ms > 0) return { kind: 'running', retryMs: row.left_ms };
-        // It was given back, or has ended, between the two questions.
+        // It was given back, or has ended, between the two statements.
       }
     },
     async extendAnswer(hold, holdMs) {

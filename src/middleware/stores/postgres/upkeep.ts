@@ -1,6 +1,6 @@
 /**
- * The sweep. It locks many clients, unlike every other verb: behind an advisory lock, so that one
- * process of all does it at a time, and past tasks that somebody else holds.
+ * The sweep. Unlike other verbs it locks many clients, so it holds an advisory lock, for one
+ * process at a time, and skips locked tasks.
  */
 import type { Sweep, SweepOptions } from '../port/taskStore.ts';
 import { named } from './database.ts';
@@ -9,7 +9,7 @@ import type { Ledger } from './ledger.ts';
 import { type NewsRow, newsColumns } from './rows.ts';
 import { advisoryKey } from './schema.ts';
 
-/** Most rows of a kind that one call changes. */
+/** Maximum number of rows of a kind per call. */
 const BATCH = 500;
 
 export function sweeper(ledger: Ledger): (options: SweepOptions) => Promise<Sweep> {
