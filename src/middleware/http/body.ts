@@ -18,7 +18,7 @@ import { sendContinue } from './continue.ts';
 import { ProblemError } from './problems.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
 
-export interface Speed {
+interface Speed {
   /** Longest pause, and the longest time that a sender may be behind. */
   readonly pauseMs: number;
   /** 0: no lowest speed; every piece restores all patience. */
@@ -57,7 +57,7 @@ export class SenderPatience {
   }
 }
 
-export interface BodyLimits extends Speed {
+interface BodyLimits extends Speed {
   /** Largest body, on the wire and unpacked. */
   readonly maxBytes: number;
 }

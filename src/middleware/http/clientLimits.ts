@@ -11,7 +11,7 @@ export interface Rate {
 }
 
 /** What one client may use. */
-export interface OwnLimits {
+interface OwnLimits {
   readonly openTasks: number;
   readonly storedBytes: number;
   readonly rate: Rate;

@@ -30,7 +30,7 @@ export function openapiRoute({ settings }: Deps): Route {
 }
 
 /** The service as the document describes it. */
-export interface DescribedService {
+interface DescribedService {
   readonly serviceName: string;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
@@ -57,7 +57,7 @@ interface List {
 }
 
 /** Returns the document of a service; `servers` is left to the caller. */
-export function openapiDocument(service: DescribedService): object {
+function openapiDocument(service: DescribedService): object {
   const { serviceName, maxSignatures, maxDigestBytes, ui } = service;
   const document: Document = JSON.parse(OPENAPI);
   const { info, components } = document;

@@ -22,7 +22,7 @@ import type { TaskContext, TaskHandler } from './runner.ts';
 import type { Judgement, Made, News, Work } from './taskWork.ts';
 import { heapFor, openWorker, untilRunning } from './workerPool.ts';
 
-export interface AggregatorOptions {
+interface AggregatorOptions {
   readonly blobs: BlobStore;
   /** The total number of worker threads. */
   readonly threads: number;

@@ -9,7 +9,7 @@ const CLEAN_EVERY_MS = 3_600_000;
 const ORPHAN_AGE_MS = 24 * 3_600_000;
 const ANSWER_LIFE_MS = 24 * 3_600_000;
 
-export interface HousekeeperOptions {
+interface HousekeeperOptions {
   readonly store: TaskStore;
   readonly blobs: BlobStore;
   /** Null: finished tasks are kept. */

@@ -24,7 +24,7 @@ export interface TaskContext {
 const MAX_WAIT_MS = 300;
 
 /** The reason why a handler was aborted. */
-export type Ending = 'cancelled' | 'lost' | 'shutdown';
+type Ending = 'cancelled' | 'lost' | 'shutdown';
 
 /** An attempt at a task, as the runner sees it. */
 export class Run {

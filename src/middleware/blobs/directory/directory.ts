@@ -24,7 +24,7 @@ import type {
 } from '../port/blobStore.ts';
 import { chunksOf } from '../port/chunks.ts';
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   /** The directory; created if missing, readable only by its owner. */
   readonly path: string;
   /**

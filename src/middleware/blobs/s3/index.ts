@@ -151,9 +151,9 @@ async function ping(requests: Requests, addresses: Addresses): Promise<void> {
 }
 
 /** Returns a URL that allows the request until that time. */
-export type UrlMaker = (request: Unsigned, expiresAtMs: number) => Promise<string>;
+type UrlMaker = (request: Unsigned, expiresAtMs: number) => Promise<string>;
 
-export function urlMaker(
+function urlMaker(
   { region, nowMs }: Pick<S3Settings, 'region' | 'nowMs'>,
   credentials: CredentialsSource,
 ): UrlMaker {
@@ -161,19 +161,19 @@ export function urlMaker(
     presign(request, await credentials.current(), { region, atMs: nowMs() }, expiresAtMs);
 }
 
-export interface Files {
+interface Files {
   head(key: string): Promise<Uploaded | null>;
   remove(key: string): Promise<void>;
 }
 
-export function arrivalsIn({ head, remove }: Files, spread: boolean): Arrivals {
+function arrivalsIn({ head, remove }: Files, spread: boolean): Arrivals {
   return {
     stat: async (taskId) => head(uploadKey(taskId, spread)),
     discard: async (taskId) => remove(uploadKey(taskId, spread)),
   };
 }
 
-export function directUploads(
+function directUploads(
   urlOf: UrlMaker,
   addresses: Addresses,
   spread: boolean,
@@ -194,7 +194,7 @@ export function directUploads(
   };
 }
 
-export function directResults(
+function directResults(
   urlOf: UrlMaker,
   addresses: Addresses,
 ): NonNullable<BlobStore['results']> {

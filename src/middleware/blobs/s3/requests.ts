@@ -15,7 +15,7 @@ import type { CredentialsSource, SigningCredentials } from './credentials.ts';
 import type { Parcel } from './preparedBody.ts';
 import { signRequest, type Unsigned } from './signing.ts';
 
-export interface StoreRequest extends Unsigned {
+interface StoreRequest extends Unsigned {
   readonly body?: Parcel;
   readonly signal?: AbortSignal | undefined;
 }
@@ -28,13 +28,13 @@ export interface StoreAnswer {
   readonly silence: Silence;
 }
 
-export interface RequestLimits {
+interface RequestLimits {
   readonly tries: number;
   /** Time limit for all tries together. */
   readonly requestMs: number;
 }
 
-export interface RequestsOptions {
+interface RequestsOptions {
   readonly region: string;
   readonly credentials: CredentialsSource;
   readonly silenceMs: number;
@@ -200,7 +200,7 @@ export async function discard({ body, silence }: StoreAnswer): Promise<void> {
 }
 
 /** Sends a body. @returns the answer, as by `fetch` */
-export function sendBody(
+function sendBody(
   url: URL,
   headers: Headers,
   body: Parcel,

@@ -188,9 +188,9 @@ export interface QueueDepth {
  *    transaction was committed. Callers then undo nothing, and query the store if necessary. Every
  *    other rejection means that nothing happened.
  * 2. `claim` hands a waiting task to exactly one caller. It increments `attempt` and starts a
- *    lease. If a lease ends without `extend`, the next `claim` makes the task wait again (counted in
- *    `losses`). Losses never end a task, since a server restart is one. A task that returns to the
- *    queue keeps its place.
+ *    lease. If a lease ends without `extend`, the next `claim` makes the task wait again (counted
+ *    in `losses`). Losses never end a task, since a server restart is one. A task that returns to
+ *    the queue keeps its place.
  * 3. `extend`, `extendAll`, `finish`, `fail`, `setAside` and `release` name the attempt. They act
  *    only if the task is running and the attempt is the current one, and report it otherwise: a
  *    worker that was presumed dead, or whose task was cancelled, can change nothing. So a task is

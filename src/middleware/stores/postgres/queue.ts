@@ -14,7 +14,7 @@ type Queue = Pick<
   'claim' | 'extend' | 'extendAll' | 'finish' | 'fail' | 'setAside' | 'putBack' | 'release'
 >;
 
-export interface QueueOptions {
+interface QueueOptions {
   /** Minimum interval between searches for ended leases. */
   readonly lookEveryMs: number;
   /** True if claims search near the current turn first. */

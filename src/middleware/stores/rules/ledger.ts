@@ -164,7 +164,7 @@ const KEEP_EVERY_MS = 1000;
  * The table keeps the time, along with other writes. A process that reads a time later than its own
  * adopts it, so that all processes on one file agree.
  */
-export class StoreClock {
+class StoreClock {
   readonly wallMs: () => number;
   readonly #steadyMs: () => number;
   #aheadMs: number;

@@ -64,7 +64,7 @@ export interface RetiredRow {
  * The counters of the table: ids of tasks and clients, the current turn of the queue, the last turn
  * of each client, and the time of the store.
  */
-export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}` | 'clock';
+type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}` | 'clock';
 
 export interface GroupCommit {
   /**

@@ -56,7 +56,7 @@ export function openFile({
 }
 
 /** A place where other users of the machine can reach the store. */
-export interface SharedPlace {
+interface SharedPlace {
   readonly path: string;
   readonly what: string;
   /** The command that makes it private. */
