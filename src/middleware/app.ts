@@ -1,6 +1,6 @@
 /**
- * The HTTP app: mounts the routes and wraps each in the same steps: who is calling, how often, and
- * what went wrong.
+ * The HTTP app: mounts the routes and wraps each in the same steps: authentication, rate limits,
+ * error documents.
  *
  *   path → method → API key → rate → handler        every error is a problem document
  */
@@ -73,14 +73,14 @@ export function createApp(runtime: Runtime): Hono<Env> {
     app.options(path, (c) => observed(c, runtime, path, () => c.body(null, 204, { allow })));
     app.all(path, (c) => refused(c, path, () => methodNotAllowed(allow)));
   }
-  // Inside a host's application `notFound` belongs to the host, so our branches answer themselves.
+  // Inside a host's application, `notFound` belongs to the host, so these branches answer here.
   for (const branch of branches) app.all(branch, (c) => refused(c, branch, notFound));
   return app;
 }
 
 /**
- * Allows pages of these origins to send requests and read answers. That is safe: an API key is sent
- * on purpose, unlike a cookie, and answers to requests with cookies stay hidden from them.
+ * Allows pages of these origins to send requests and read answers. This is safe: unlike a cookie,
+ * an API key is sent deliberately, and pages cannot read answers to requests with cookies.
  */
 function allowOrigins(origin: NonNullable<Settings['cors']>): MiddlewareHandler<Env> {
   return cors({
@@ -110,7 +110,7 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
       deps.limiter.take(caller.clientId, rate);
     }
     response = await route.handle(c, caller);
-    // Answers to a key contain signed urls.
+    // These answers contain signed URLs.
     if (route.right === 'key') response.headers.set('cache-control', 'no-store');
   } catch (error) {
     response = refuse(c, deps, error);
@@ -125,7 +125,7 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
   const { ports } = runtime;
   const { raw } = c.req;
   const key = raw.headers.get('authorization') ?? '';
-  // A host may know its callers by other headers than ours.
+  // A host may authenticate by other headers.
   const { credentialHeaders } = settings;
   const credentials = settings.authenticate ? credentialsOf(raw.headers, credentialHeaders) : key;
   const address = remoteAddress(c, settings);
@@ -148,10 +148,9 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
   return caller;
 }
 
-/** The host knows its callers by whatever it likes. */
 const STRANGER = 'The request does not say who sends it, or not in a valid way';
 
-/** What to tell the sender of an API key that nobody has. */
+/** Returns the message for an unknown API key. */
 function refusalOf(key: string): string {
   if (key === '') return 'An API key is required';
   if (/^(bearer|basic|apikey|token)\s/i.test(key)) {
@@ -160,7 +159,7 @@ function refusalOf(key: string): string {
   return 'The API key is not known';
 }
 
-/** The refusal of a signed url, or `RATE_LIMITED` if this address had too many of them. */
+/** Returns the refusal of a signed URL, or `RATE_LIMITED` after too many from this address. */
 function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): Response {
   try {
     anonymous.refused(remoteAddress(c, settings));
@@ -170,10 +169,10 @@ function counted(c: Context, { anonymous, settings }: Deps, refusal: Response): 
   }
 }
 
-/** Refusals that an operator must hear of. */
+/** Codes of refusals that are logged. */
 const TROUBLE: ReadonlySet<ErrorCode> = new Set(['STORE_UNAVAILABLE', 'STORAGE_FULL', 'TIMED_OUT']);
 
-/** The problem document of an error; an unexpected error is logged under an id. */
+/** Returns the problem document of an error; logs unexpected errors with an id. */
 function refuse(c: Context<Env>, { settings }: Deps, error: unknown): Response {
   const id = c.get('origin')?.requestId ?? newTraceId();
   if (isCodedError(error) && error.status !== 500) {

@@ -1,8 +1,8 @@
-/** The events and log messages of the service, as its host and its own parts see them. */
+/** Events and log messages of the service. */
 import { type CodedError, isCodedError } from '../shared/errors.ts';
 import type { TaskState } from '../wire/taskStates.ts';
 
-/** Receives log messages: a sentence and plain fields. */
+/** Receives log messages: text and plain fields. */
 export interface Logger {
   debug(message: string, fields?: Readonly<Record<string, unknown>>): void;
   info(message: string, fields?: Readonly<Record<string, unknown>>): void;
@@ -11,8 +11,8 @@ export interface Logger {
 }
 
 /**
- * An event for `onEvent`: this process changed a task, answered a request or worked on a task; or
- * it was told of the work of another.
+ * An event for `onEvent`: this process changed a task, answered a request or worked on a task, or
+ * another process did.
  */
 export type ServiceEvent =
   | {
@@ -24,39 +24,39 @@ export type ServiceEvent =
     }
   | {
       readonly type: 'request';
-      /** The answer's `X-Request-Id`, which is in the log, and kept with the tasks it makes. */
+      /** `X-Request-Id` of the answer; also in the log, and stored with the tasks created. */
       readonly requestId: string;
       readonly method: string;
-      /** The pattern of the route; unknown paths have the pattern of their branch, or `*`. */
+      /** Pattern of the route; for unknown paths, that of their branch, or `*`. */
       readonly path: string;
       readonly status: number;
-      /** Until the answer had left, as far as the host tells. */
+      /** Until the answer was sent, if the host reports that. */
       readonly durationMs: number;
-      /** Of the answer; absent if the host does not tell. */
+      /** Length of the answer; absent if the host does not report it. */
       readonly bytes?: number;
-      /** The connection ended before the answer was complete. */
+      /** True if the connection ended before the answer was complete. */
       readonly cut?: true;
       readonly clientId?: number;
-      /** The address of the caller. */
+      /** Address of the caller. */
       readonly remote?: string;
     }
   | { readonly type: 'work'; readonly event: RunnerEvent }
   /** Another process changed a task. */
   | { readonly type: 'hint'; readonly state: TaskState }
-  /** The housekeeper went through the store. */
+  /** The housekeeper swept the store. */
   | { readonly type: 'swept'; readonly expired: number; readonly removed: number };
 
-/** A call of a port that has ended. */
+/** A completed call of a port. */
 export interface PortCall {
   readonly port: 'store' | 'blobs';
-  /** The method: `claim`; of a part of the port, with its name: `uploads.stat`. */
+  /** Method, such as `claim`, or `uploads.stat` for a part of the port. */
   readonly verb: string;
   readonly durationMs: number;
-  /** Whether it was rejected; a refusal (`false`, `null`, an outcome) is a result. */
+  /** True if the call was rejected. A refusal (`false`, `null`, an outcome) is a result. */
   readonly failed: boolean;
 }
 
-/** The attempt that an event is about, and the request that made its task. */
+/** The attempt of an event, and the request that created its task. */
 interface OfAttempt {
   readonly taskId: number;
   readonly attempt: number;
@@ -65,7 +65,7 @@ interface OfAttempt {
 
 export type RunnerEvent =
   | (OfAttempt & { readonly type: 'claimed' | 'cancelled' | 'released' })
-  /** A phase is over, also by the end of the attempt. */
+  /** A phase ended, perhaps with the attempt. */
   | (OfAttempt & {
       readonly type: 'phase';
       readonly phase: 'read' | 'verify' | 'aggregate' | 'store';
@@ -77,20 +77,20 @@ export type RunnerEvent =
       readonly format: string;
       readonly aggregateBytes: number;
     })
-  /** `stale`: the attempt still wrote its outcome, which the store refused. */
+  /** `stale`: the attempt wrote its outcome, but the store refused it. */
   | (OfAttempt & { readonly type: 'lost'; readonly stale: boolean })
   | (OfAttempt & { readonly type: 'failed' | 'retried' | 'setAside'; readonly error: CodedError })
-  /** The store or the disk did not answer; the runner carries on. */
+  /** The store or the disk failed; the runner continues. */
   | { readonly type: 'trouble'; error: unknown };
 
-/** An error with its stack and its causes. */
+/** Returns an error with its stack and causes as text. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause === undefined ? '' : `\ncaused by ${errorText(error.cause)}`;
   return `${error.stack ?? error.message}${cause}`;
 }
 
-/** The code of an error, its text and those of its causes; for what is expected to happen. */
+/** Returns the code of an error, its message and those of its causes; for expected errors. */
 export function errorSummary(error: unknown): { readonly code?: string; readonly error: string } {
   const texts: string[] = [];
   for (let at: unknown = error; at !== undefined; at = at instanceof Error ? at.cause : undefined) {

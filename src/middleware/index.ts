@@ -59,16 +59,17 @@ export {
 } from './signing/signer.ts';
 export type {
   ClientQuota,
+  CompleteStore,
   OperatorStore,
   QuotaStore,
   RetiredSecret,
   SecretRing,
   SecretStore,
+  ServiceStore,
   UnfinishedQuery,
-} from './stores/port/operatorStore.ts';
-export type { CompleteStore, ServiceStore } from './stores/port/serviceStore.ts';
+} from './stores/port/serviceStore.ts';
 export type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './stores/port/task.ts';
-// Everything that the ports mention: a host that writes its own store needs the names.
+// All types of the ports, for hosts that write their own store.
 export type {
   AnswerHold,
   ApiKeyRecord,
@@ -105,28 +106,28 @@ export type { StoreSettings } from './stores/sqlite/sqliteWork.ts';
 
 /** The API keys in the service's own store. */
 export interface ApiKeys {
-  /** Creates a key, which is returned only here; without `clientId`, for a new client. */
+  /** Creates a key, for a new client by default. The key is returned only here. */
   create(owner: {
     readonly name: string;
     readonly clientId?: number;
-    /** Until the key expires; absent: never. */
+    /** Lifetime; default: unlimited. */
     readonly ttlMs?: number;
   }): Promise<{
     readonly key: string;
     readonly clientId: number;
   }>;
-  /** The record of every key; the keys themselves are not stored. */
+  /** Returns the record of every key; keys themselves are not stored. */
   list(): Promise<readonly ApiKeyRecord[]>;
   /**
-   * Creates a key for the same client, with the same name; the old one ends after the overlap.
+   * Creates a key with the same client and name; the old one expires after the overlap.
    *
-   * @returns the key, which is returned only here; null when there is no key with this hash
+   * @returns the key, only here; null if there is no key with this hash
    */
   rotate(
     sha256: string,
     options: { readonly overlapMs: number; readonly ttlMs?: number },
   ): Promise<string | null>;
-  /** @returns false when there is no key with this hash */
+  /** @returns false if there is no key with this hash */
   revoke(sha256: string): Promise<boolean>;
 }
 
@@ -144,18 +145,20 @@ export interface FalconService {
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
   /**
-   * Whether the service can do its work, for load balancers; `answerHealth` makes answers of it.
-   * What it finds is kept for a second, so it may be asked at any rate.
+   * Returns whether the service can work, for load balancers; `answerHealth` makes HTTP responses.
+   * Results are cached for a second, so any number of calls is cheap.
    */
   health(): Promise<Health>;
   /**
-   * Announces the stop: `health` says that the service is draining, so that load balancers look
-   * elsewhere, while requests are still served until `stop`.
+   * Announces the stop: `health` reports `draining`, so that load balancers stop sending requests.
+   * Requests are still served until `stop`.
    */
   drain(): void;
-  /** The number of tasks that this process works on. */
+  /** Number of tasks that this process works on. */
   readonly running: number;
-  /** The unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE` */
+  /**
+   * Counts unfinished tasks of all clients. @throws CodedError `NOT_STARTED`, `STORE_UNAVAILABLE`
+   */
   depth(): Promise<QueueDepth>;
 }
 

@@ -5,13 +5,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CodedError } from '../shared/errors.ts';
+import { withTimeout } from '../shared/wait.ts';
 import { directoryBlobs } from './blobs/directory/directory.ts';
 import type { BlobStore } from './blobs/port/blobStore.ts';
 import { errorText, type PortCall } from './events.ts';
 import { ClientLimits } from './http/clientLimits.ts';
 import { HealthWatch, type ServiceState } from './http/health.ts';
+import { UrlSecrets } from './http/signedUrls.ts';
 import { Tracer } from './http/tracing.ts';
-import { UrlSecrets } from './http/urlSecrets.ts';
 import { KeyUses, storedKeyAuthentication } from './identity/apiKeys.ts';
 import { type Authenticate, callerFinder } from './identity/callers.ts';
 import { type Settings, STORE_FILE } from './options/options.ts';
@@ -28,7 +29,7 @@ import { startHousekeeper } from './tasks/housekeeper.ts';
 import { createRunner, type Runner } from './tasks/runner.ts';
 import { workLog } from './tasks/workLog.ts';
 
-/** Until a rotated secret is seen. */
+/** Maximum delay until a rotated secret is used. */
 const LOOK_EVERY_MS = 2000;
 
 export class Runtime implements Backend {
@@ -43,7 +44,7 @@ export class Runtime implements Backend {
   #runner: Runner | null = null;
   #active = 0;
   #onIdle: (() => void) | null = null;
-  /** Undone in reverse order. */
+  /** Steps that undo the start, in its order. */
   readonly #undo: ((graceMs: number) => unknown)[] = [];
 
   constructor(settings: Settings) {
@@ -67,12 +68,12 @@ export class Runtime implements Backend {
     return this.#ports ? 'running' : 'starting';
   }
 
-  /** The number of tasks that this process works on. */
+  /** Number of tasks that this process works on. */
   get running(): number {
     return this.#runner?.running ?? 0;
   }
 
-  /** From now on the state is `draining`; everything else goes on until `stop`. */
+  /** Sets the state to `draining`; requests are served until `stop`. */
   drain(): void {
     this.#draining = true;
   }
@@ -80,7 +81,7 @@ export class Runtime implements Backend {
   /**
    * Counts a request; the ports stay open until the returned function is called.
    *
-   * @throws CodedError `SHUTTING_DOWN` after stop was called: only requests under way may finish
+   * @throws CodedError `SHUTTING_DOWN` after `stop` was called
    */
   enter(): () => void {
     if (this.#stopping) throw new CodedError('SHUTTING_DOWN');
@@ -100,7 +101,7 @@ export class Runtime implements Backend {
     return this.#starting;
   }
 
-  /** New requests get a 503; running work may finish for `graceMs`, then it is given back. */
+  /** New requests get a 503; running work may finish for `graceMs`, then returns to the queue. */
   stop(graceMs: number): Promise<void> {
     this.#stopping ??= (async () => {
       await this.#starting?.catch(() => {});
@@ -110,21 +111,19 @@ export class Runtime implements Backend {
     return this.#stopping;
   }
 
-  /** Waits until the requests under way are answered, or the time is up. */
+  /** Waits until running requests are answered, or the time is up. */
   async #idle(graceMs: number): Promise<void> {
     if (this.#active === 0) return;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    await new Promise<void>((resolve) => {
+    const idle = new Promise<void>((resolve) => {
       this.#onIdle = resolve;
-      timer = setTimeout(resolve, graceMs);
     });
-    clearTimeout(timer);
+    await withTimeout(idle, graceMs, () => undefined).catch(() => {});
   }
 
   async #open(): Promise<void> {
     const { settings } = this;
     const { dataDirectory, logger, onEvent } = settings;
-    // A key file that cannot be used is refused before anything is created.
+    // An unusable key file is rejected before anything is created.
     if (settings.signing && !settings.signer) await checkKey(keyPlace(settings));
     if (!settings.store || !settings.blobs)
       await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
@@ -168,7 +167,7 @@ export class Runtime implements Backend {
     return onPortCall === undefined ? port : timedPort(port, name, onPortCall);
   }
 
-  /** Every port of the store by itself, so that a call is told by the name of its verb alone. */
+  /** Times each port of the store separately, so that calls are reported by verb alone. */
   #timedStore({ tasks, apiKeys, quotas, secrets }: ServiceStore): ServiceStore {
     return {
       tasks: this.#timed('store', tasks),
@@ -195,7 +194,15 @@ export class Runtime implements Backend {
   async #openUrls(store: TaskStore, secrets: ServiceStore['secrets']): Promise<UrlSecrets> {
     const { uploadUrlTtlMs, resultUrlTtlMs } = this.settings;
     const urls = await UrlSecrets.open(store, secrets, Math.max(uploadUrlTtlMs, resultUrlTtlMs));
-    this.#lookAgain(urls, 'the secret of urls was not read again');
+    // Another process may rotate the secret.
+    const look = () =>
+      urls.look().catch((error) => {
+        const message = 'the secret of urls was not read again';
+        this.settings.logger.warn(message, { error: errorText(error) });
+      });
+    const timer = setInterval(look, LOOK_EVERY_MS);
+    timer.unref();
+    this.#undo.push(() => clearInterval(timer));
     return urls;
   }
 
@@ -205,17 +212,6 @@ export class Runtime implements Backend {
     const own = await KeyFileSigner.open(keyPlace(this.settings), signingSalt);
     this.#undo.push(() => own.close());
     return new VerifiedSigner(own, signingSet);
-  }
-
-  /** Has a secret looked at now and then, which another process may exchange or remove. */
-  #lookAgain(secret: { look(): Promise<void> }, trouble: string): void {
-    const look = () =>
-      secret.look().catch((error) => {
-        this.settings.logger.warn(trouble, { error: errorText(error) });
-      });
-    const timer = setInterval(look, LOOK_EVERY_MS);
-    timer.unref();
-    this.#undo.push(() => clearInterval(timer));
   }
 
   #makeAggregator(blobs: BlobStore): Aggregator {

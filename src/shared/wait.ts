@@ -1,19 +1,25 @@
 /** Timeouts, wake-up signals and semaphores. */
 
+/** Time to read what arrived while this thread was too busy to notice. */
+const SECOND_LOOK_MS = 50;
+
 /**
  * Limits the wait for a promise. Does not stop the promise's work.
  *
  * @returns the value of the promise
- * @throws the error from `late`, if the promise takes longer
+ * @throws the error from `late`, if the promise takes longer: 50 ms later, so that a thread that
+ *   was busy all the time still reads an answer that has already arrived
  */
 export async function withTimeout<T>(
-  promise: Promise<T>,
+  promise: T | Promise<T>,
   timeoutMs: number,
   late: () => unknown,
 ): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const over = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), timeoutMs);
+    timer = setTimeout(() => {
+      timer = setTimeout(() => reject(late()), SECOND_LOOK_MS);
+    }, timeoutMs);
   });
   try {
     return await Promise.race([promise, over]);
@@ -49,10 +55,13 @@ export class Alarm {
   }
 }
 
-/** A limited number of places, granted in order of request. */
+/**
+ * A limited number of places. Waiting calls are served in order, and users in turn: each user who
+ * waits gets one place before any of them gets another.
+ */
 export class Semaphore {
   #free: number;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Map<unknown, Set<() => void>>();
 
   constructor(count: number) {
     this.#free = count;
@@ -61,25 +70,27 @@ export class Semaphore {
   /**
    * Does the work once a place is free.
    *
+   * @param user any value that identifies the user; default: all calls have the same user
    * @throws the signal's reason, if it is aborted before that
    */
-  async hold<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async hold<T>(work: () => Promise<T>, signal?: AbortSignal, user?: unknown): Promise<T> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;
-    else await this.#turn(signal);
+    else await this.#turn(signal, user);
     try {
       return await work();
     } finally {
-      const [next] = this.#waiting;
-      if (next) next();
-      else this.#free++;
+      this.#next();
     }
   }
 
-  #turn(signal: AbortSignal | undefined): Promise<void> {
+  #turn(signal: AbortSignal | undefined, user: unknown): Promise<void> {
+    const calls = this.#waiting.get(user) ?? new Set();
+    this.#waiting.set(user, calls);
     return new Promise((resolve, reject) => {
       const leave = () => {
-        this.#waiting.delete(take);
+        calls.delete(take);
+        if (calls.size === 0) this.#waiting.delete(user);
         signal?.removeEventListener('abort', stop);
       };
       const take = () => {
@@ -90,9 +101,25 @@ export class Semaphore {
         leave();
         reject(signal?.reason);
       };
-      this.#waiting.add(take);
+      calls.add(take);
       signal?.addEventListener('abort', stop);
     });
+  }
+
+  /** Hands the place on, or frees it. */
+  #next(): void {
+    const [first] = this.#waiting;
+    if (first === undefined) {
+      this.#free++;
+      return;
+    }
+    const [user, calls] = first;
+    const [take] = calls;
+    take!();
+    if (calls.size === 0) return;
+    // To the end of the map, behind the users whose turn is next.
+    this.#waiting.delete(user);
+    this.#waiting.set(user, calls);
   }
 }
 

@@ -1,8 +1,7 @@
 /** Keys that expire, quotas of single clients, and rotated url secrets, on a running service. */
 import { afterEach, describe, expect, vi } from 'vitest';
 import { ClientLimits } from '../../src/middleware/http/clientLimits.ts';
-import { signUrl } from '../../src/middleware/http/signedUrls.ts';
-import { UrlSecrets } from '../../src/middleware/http/urlSecrets.ts';
+import { signUrl, UrlSecrets } from '../../src/middleware/http/signedUrls.ts';
 import { hashApiKey, KeyUses } from '../../src/middleware/identity/apiKeys.ts';
 import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';

@@ -172,7 +172,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\/(stores|blobs)\//,
     self: '',
     to: [
-      /^src\/shared\/(errors|bytes)\.ts$/,
+      /^src\/shared\/(errors|bytes|wait)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
       /^src\/middleware\/events\.ts$/,
       // A store may have a thread of its own.

@@ -5,8 +5,7 @@
  * only operators reach.
  */
 import { statfs } from 'node:fs/promises';
-import { CachedProbe } from '../../middleware/http/cachedProbe.ts';
-import { answerHealth } from '../../middleware/http/health.ts';
+import { answerHealth, CachedProbe } from '../../middleware/http/health.ts';
 import type { TracingApi } from '../../middleware/http/tracing.ts';
 import type {
   FalconService,

@@ -3,8 +3,7 @@
  * `falconry retry` puts tasks that were set aside back into the queue.
  */
 
-import type { UnfinishedQuery } from '../../middleware/stores/port/operatorStore.ts';
-import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
+import type { CompleteStore, UnfinishedQuery } from '../../middleware/stores/port/serviceStore.ts';
 import type { Task } from '../../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command.ts';

@@ -1,7 +1,7 @@
 /** `falconry quota`: what single clients may use, in the store of a service. */
 
 import { CLIENT_LIMITS } from '../../middleware/options/optionTable.ts';
-import type { ClientQuota } from '../../middleware/stores/port/operatorStore.ts';
+import type { ClientQuota } from '../../middleware/stores/port/serviceStore.ts';
 import { sizeText } from '../../wire/sizes.ts';
 import { type Command, EXIT, flag, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';

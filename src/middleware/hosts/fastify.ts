@@ -1,5 +1,5 @@
 /**
- * The service as a Fastify plugin, without a dependency on Fastify: only the types that are used.
+ * The service as a Fastify plugin, without a dependency on Fastify.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mountable } from './fetch.ts';
@@ -25,7 +25,7 @@ interface Scope {
   all(path: string, handler: (request: Raw<IncomingMessage>, reply: Reply) => unknown): unknown;
 }
 
-/** Setting them leaves those of the raw request as they are, and so what the service reads. */
+/** Setting them does not change the raw request, which the service reads. */
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
 interface Raw<T> {
@@ -52,8 +52,8 @@ export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<v
     // The body stays a stream, whatever its type; the service reads and limits it.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));
-    // Fastify would refuse a malformed content type before the host's last hooks have run. It does
-    // not get to see it; the service, after those hooks, says what it would take.
+    // Fastify would reject a malformed content type before the host's last hooks run. So it is
+    // hidden from Fastify, and the service rejects it after those hooks.
     scope.addHook('preParsing', (request, _reply, payload, done) => {
       if (!MEDIA_TYPE.test(String(request.headers['content-type']))) {
         request.headers = { ...request.headers, 'content-type': undefined };
@@ -67,10 +67,10 @@ export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<v
   };
 }
 
-/** Type and subtype, both tokens (RFC 9110, section 8.3.1), as Fastify takes them. */
+/** Type and subtype, both tokens (RFC 9110, section 8.3.1), as Fastify accepts them. */
 const MEDIA_TYPE = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+[\t ]*(?:;|$)/;
 
-/** From here on the service writes the answer; headers of the host's hooks are kept. */
+/** Leaves the answer to the service, but keeps the headers of the host's hooks. */
 function takeOver(reply: Reply): void {
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) {

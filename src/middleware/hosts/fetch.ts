@@ -1,6 +1,6 @@
 /**
  * The service as a function from Request to Response, below any path: for hosts with the web's
- * standard types, and the basis of the adapters for Node.
+ * standard types, and for the adapters to Node.
  */
 
 import { CodedError } from '../../shared/errors.ts';
@@ -62,7 +62,7 @@ export type AnswerBelow = (
  */
 export function answerBelow(service: Mountable): AnswerBelow {
   const mounts = new WeakMap<Request, string>();
-  // The routes see the path below the mount path; urls in answers are built from the whole address.
+  // Routes match the path below the mount path; URLs in answers use the whole address.
   const host = new Hono<Env>({
     getPath(request) {
       const url = new URL(request.url);

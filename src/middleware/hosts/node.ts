@@ -1,6 +1,6 @@
 /**
- * The service for Node's types: node:http, Express, Connect, Koa, Fastify and everything else that
- * calls `(request, response)`, also if the host has read the body already.
+ * The service for Node's types: node:http, Express, Connect, Koa, Fastify and any other host that
+ * calls `(request, response)`, even if the host has already read the body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
@@ -19,8 +19,8 @@ type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<v
 /** Answers one request; the promise resolves when the answer has been written. */
 export interface NodeHandler extends Handle {
   /**
-   * The same for clients that wait with their body (`Expect: 100-continue`): they are told to send
-   * it only after key and length have been checked. Without it Node tells them at once.
+   * The same for clients that send `Expect: 100-continue`: they get the 100 only after key and
+   * length have been checked. Without it, Node sends it at once.
    *
    * @example
    * ```ts
@@ -42,10 +42,10 @@ interface HostRequest extends IncomingMessage {
 }
 
 /**
- * The service as a handler of requests of node:http. In Express the mount path is known.
+ * Returns the service as a request handler of node:http. In Express, the mount path is known.
  *
- * A body that the host has read is taken from `rawBody` or `body`. If it is in neither, the answer
- * is a 500 with the code `BODY_CONSUMED`.
+ * If the host has read the body, it is taken from `rawBody` or `body`. If it is in neither, the
+ * answer is a 500 with the code `BODY_CONSUMED`.
  *
  * @throws TypeError, RangeError for an invalid mount path
  * @example
@@ -57,7 +57,7 @@ interface HostRequest extends IncomingMessage {
 export function toNodeHandler(service: Mountable, options: MountOptions = {}): NodeHandler {
   const mountPath = checkMountPath(options);
   const listening = listenerOf(answerBelow(service), mountPath);
-  // The first request reports why it could not be loaded.
+  // A failure to load is reported by the first request.
   listening.catch(() => {});
   const handle: Handle = async (incoming, outgoing) => {
     const { originalUrl } = incoming as HostRequest;
@@ -77,8 +77,8 @@ const NEEDED =
   'npm install hono @hono/node-server';
 
 /**
- * Loads `@hono/node-server` on demand: it needs Hono 4.7, and a host that mounts the app in its own
- * Hono may have an older one, or no server.
+ * Loads `@hono/node-server` on demand, since it needs Hono 4.7: a host that mounts the app in its
+ * own Hono may have an older one.
  */
 async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<Handle> {
   const { getRequestListener } = await import('@hono/node-server').catch((cause) => {
@@ -92,16 +92,16 @@ async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<Handl
     },
     {
       errorHandler: answerError,
-      // The process is the host's, so its globals stay as they are.
+      // The process belongs to the host, so its globals are not replaced.
       overrideGlobalObjects: false,
-      // It would cut off a sender half a second after an error. Node reads on, so that the sender
-      // gets the answer.
+      // It would disconnect a sender half a second after an error. Node reads on, so that the
+      // sender gets the answer.
       autoCleanupIncoming: false,
     },
   );
 }
 
-/** A request that is not valid HTTP is the sender's fault; anything else would be ours. */
+/** Returns the answer to an error: invalid HTTP is the sender's fault, anything else is not. */
 function answerError(error: unknown): Response {
   if (isCodedError(error)) return unseenProblem(error);
   const broken = error instanceof Error && error.name === 'RequestError';
@@ -116,7 +116,7 @@ function withReadBody(request: Request, incoming: HostRequest): Request {
   const { method, url, signal } = request;
   if (method === 'GET' || method === 'HEAD') return request;
   const headers = new Headers(request.headers);
-  // They describe the body on the wire; what the host left is neither compressed nor chunked.
+  // They describe the body on the wire; the host's copy is neither compressed nor chunked.
   for (const name of ['transfer-encoding', 'content-encoding']) headers.delete(name);
   const body = readBody(incoming);
   if (body === null) return new Request(url, { method, headers, signal, ...lostBody() });
@@ -124,7 +124,7 @@ function withReadBody(request: Request, incoming: HostRequest): Request {
   return new Request(url, { method, headers, signal, body });
 }
 
-/** The bytes of the body, as close to the original as the host has them, or null. */
+/** Returns the bytes of the body, as close to the original as possible, or null. */
 function readBody({ rawBody, body }: HostRequest): Uint8Array<ArrayBuffer> | null {
   for (const value of [rawBody, body]) {
     if (value instanceof Uint8Array) return new Uint8Array(value);

@@ -10,6 +10,7 @@ import { createGunzip } from 'node:zlib';
 import type { Context } from 'hono';
 import { concat } from '../../shared/bytes.ts';
 import { isCodedError } from '../../shared/errors.ts';
+import { withTimeout } from '../../shared/wait.ts';
 import type { BodyShare } from './bodyBudget.ts';
 import { type BodyEncoding, requireForm } from './bodyType.ts';
 import { pages } from './buffers.ts';
@@ -17,7 +18,7 @@ import { sendContinue } from './continue.ts';
 import { ProblemError } from './problems.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
 
-export interface Speed {
+interface Speed {
   /** Longest pause, and the longest time that a sender may be behind. */
   readonly pauseMs: number;
   /** 0: no lowest speed; every piece restores all patience. */
@@ -56,7 +57,7 @@ export class SenderPatience {
   }
 }
 
-export interface BodyLimits extends Speed {
+interface BodyLimits extends Speed {
   /** Largest body, on the wire and unpacked. */
   readonly maxBytes: number;
 }
@@ -205,30 +206,17 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** If this process was busy, what arrived in the meantime can still be read within this time. */
-const SECOND_LOOK_MS = 50;
-
 /** @throws ProblemError `REQUEST_TIMEOUT` if the sender pauses for too long, or is too slow */
 async function nextChunk(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   patience: SenderPatience,
 ): Promise<ReadableStreamReadResult<Uint8Array>> {
   const startMs = performance.now();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const end = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      timer = setTimeout(() => reject(tooSlow()), SECOND_LOOK_MS);
-    }, patience.leftMs);
-  });
-  try {
-    const result = await Promise.race([reader.read(), end]);
-    if (result.done) return result;
-    patience.received(result.value.length, performance.now() - startMs);
-    if (patience.leftMs < 0) throw tooSlow();
-    return result;
-  } finally {
-    clearTimeout(timer);
-  }
+  const result = await withTimeout(reader.read(), patience.leftMs, tooSlow);
+  if (result.done) return result;
+  patience.received(result.value.length, performance.now() - startMs);
+  if (patience.leftMs < 0) throw tooSlow();
+  return result;
 }
 
 const tooSlow = () => new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } });

@@ -2,7 +2,7 @@
  * The limits of each client: its own quota where the store has one, else those of the service. A
  * change of a quota is seen within two seconds.
  */
-import type { QuotaStore } from '../stores/port/operatorStore.ts';
+import type { QuotaStore } from '../stores/port/serviceStore.ts';
 
 /** Requests in the long run, and at once after a rest. */
 export interface Rate {
@@ -11,7 +11,7 @@ export interface Rate {
 }
 
 /** What one client may use. */
-export interface OwnLimits {
+interface OwnLimits {
   readonly openTasks: number;
   readonly storedBytes: number;
   readonly rate: Rate;

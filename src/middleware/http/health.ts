@@ -7,7 +7,7 @@
  * given up after `PATIENCE_MS`.
  */
 import { type ErrorCode, isCodedError } from '../../shared/errors.ts';
-import { CachedProbe } from './cachedProbe.ts';
+import { withTimeout } from '../../shared/wait.ts';
 
 /** `starting`: not started yet, or it could not be; `draining`: it is being stopped. */
 export type ServiceState = 'starting' | 'running' | 'draining';
@@ -115,4 +115,49 @@ async function answerTo(service: Examinable, method: string, path: string): Prom
   const { ready, state, checks } = await service.health();
   if (ready) return answer({ status: 'ready', state, checks }, 200);
   return answer({ status: 'not ready', state, checks }, 503, { 'retry-after': '1' });
+}
+
+export interface CachedProbeOptions<T> {
+  /** How long an answer is kept; null stands for none. */
+  readonly keepMs: number | ((answer: T | null) => number);
+  /** The longest that anybody waits. */
+  readonly patienceMs: number;
+}
+
+/**
+ * A question that costs something, for askers who may come at any rate: one is open at a time, the
+ * answer is kept for a while, and nobody waits for long.
+ */
+export class CachedProbe<T> {
+  readonly #ask: () => Promise<T>;
+  readonly #keepMs: (answer: T | null) => number;
+  readonly #patienceMs: number;
+  #open: Promise<T | null> | null = null;
+  #kept: { readonly answer: T | null; readonly atMs: number } | null = null;
+
+  constructor(ask: () => Promise<T>, { keepMs, patienceMs }: CachedProbeOptions<T>) {
+    this.#ask = ask;
+    this.#keepMs = typeof keepMs === 'number' ? () => keepMs : keepMs;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** @returns the answer; null if there was an error, or if it takes too long */
+  async answer(): Promise<T | null> {
+    const { answer, atMs = -Infinity } = this.#kept ?? {};
+    if (answer !== undefined && performance.now() - atMs < this.#keepMs(answer)) return answer;
+    this.#open ??= this.#put();
+    return withTimeout(this.#open, this.#patienceMs, () => undefined).catch(() => null);
+  }
+
+  async #put(): Promise<T | null> {
+    let answer: T | null = null;
+    try {
+      answer = await this.#ask();
+    } catch {
+      // No answer: the asker decides what that means.
+    }
+    this.#kept = { answer, atMs: performance.now() };
+    this.#open = null;
+    return answer;
+  }
 }

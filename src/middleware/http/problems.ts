@@ -21,7 +21,7 @@ export interface Fault {
 /** The most faults that are listed; `errors_total` says how many there are. */
 export const MAX_LISTED_FAULTS = 100;
 
-export interface ProblemDetails extends CodedErrorDetails {
+interface ProblemDetails extends CodedErrorDetails {
   readonly errors?: readonly Fault[];
   readonly headers?: Readonly<Record<string, string>>;
   /** Further members, `process_id` for example. */

@@ -1,7 +1,7 @@
 /**
- * API keys: 256 random bits behind a prefix that secret scanners can look for. A key is shown once,
- * when it is created; the store has only its SHA-256 (a random key needs no slow hash), so neither
- * a stolen store nor a log reveals it.
+ * API keys: 256 random bits with a prefix for secret scanners. A key is shown once, when it is
+ * created. The store has only its SHA-256 (a random key needs no slow hash), so a stolen store or
+ * log does not reveal it.
  */
 import { CodedError } from '../../shared/errors.ts';
 import { sha256 } from '../../shared/hash.ts';
@@ -9,10 +9,10 @@ import { errorText, type Logger } from '../events.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/port/taskStore.ts';
 
 const PREFIX = 'falconry_';
-/** The longest Authorization header; longer ones are not even hashed. */
+/** Maximum length of an Authorization header; longer ones are not hashed. */
 const MAX_KEY_LENGTH = 512;
 
-/** A new key, with the record that the store keeps of it. */
+/** A new key, and its record in the store. */
 export interface NewApiKey {
   /** The key itself, which is not stored. */
   readonly key: string;
@@ -44,7 +44,7 @@ export async function createApiKey(store: ApiKeyStore, owner: Owner): Promise<Ne
 }
 
 /**
- * Creates a key in the place of another, which ends after the overlap.
+ * Creates a key that replaces another, which expires after the overlap.
  *
  * @returns null if there is no key with this hash
  */
@@ -62,10 +62,10 @@ const newKey = () =>
   PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
 
 /**
- * The `authenticate` hook of a service with its keys in its own store. It rejects with
- * `UNAUTHENTICATED` for a key that has expired, which is told to its owner.
+ * Returns the `authenticate` hook of a service with keys in its own store. For an expired key, it
+ * rejects with `UNAUTHENTICATED`, and the message says so.
  *
- * @param onUse hears the hash of each good key
+ * @param onUse called with the hash of each valid key
  */
 export function storedKeyAuthentication(store: ApiKeyStore, onUse: (sha256: string) => void) {
   return async (key: string): Promise<{ clientId: number } | null> => {
@@ -84,8 +84,8 @@ export function storedKeyAuthentication(store: ApiKeyStore, onUse: (sha256: stri
 const WRITE_EVERY_MS = 60_000;
 
 /**
- * The times at which API keys were last used: collected here, and written at most once a minute for
- * each key, and at the end, apart from the requests.
+ * The last uses of API keys: collected here, and written once a minute and at the end, apart from
+ * the requests.
  */
 export class KeyUses {
   readonly #store: Pick<ApiKeyStore, 'markApiKeysUsed'>;
@@ -105,12 +105,12 @@ export class KeyUses {
     this.#timer.unref();
   }
 
-  /** A key with this hash has just been used. */
+  /** Notes a use of the key with this hash. */
   note(sha256: string): void {
     this.#used.add(sha256);
   }
 
-  /** Writes what is left. */
+  /** Writes the rest. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     await this.#write();
@@ -123,7 +123,7 @@ export class KeyUses {
       this.#writing = this.#writing
         .then(() => this.#store.markApiKeysUsed([...used]))
         .catch((error) => {
-          // Next time.
+          // They are written next time.
           for (const sha256 of used) this.#used.add(sha256);
           this.#logger.warn('the last use of keys was not kept', { error: errorText(error) });
         });

@@ -1,39 +1,39 @@
 /**
- * Who is calling: the host's `authenticate` tells it by a number, or by a name of its own. The
- * store keeps the number of a name, which the wire shows. Names say something about people: they
- * are never logged, nor told to `onEvent`.
+ * Identification of callers: the host's `authenticate` returns a client's number or name. The store
+ * keeps the number of each name; only numbers appear on the wire. Names are personal data: they are
+ * never logged or passed to `onEvent`.
  */
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
 
 /**
- * A client, by number or by a name of 1 to 256 characters. A host uses one of the two: its own
- * numbers and those that the store gives to names know nothing of each other.
+ * A client, by number or by a name of 1 to 256 characters. A host must use only one of the two: its
+ * own numbers may collide with those that the store assigns to names.
  */
 export type ClientIdentity = { readonly clientId: number } | { readonly client: string };
 
 /**
- * Tells who sent a request, or null. `key` is the Authorization header, empty if there is none; the
- * request is for reading headers (a session cookie, a token), and its body is to be left alone.
- * Asked again every second while the request's event stream is open.
+ * Returns the sender of a request, or null. `key` is the Authorization header, empty if absent. The
+ * hook may read the request's headers (a session cookie, a token), but not its body. It is called
+ * again every second while the request's event stream is open.
  */
 export type Authenticate = (
   key: string,
   request: Request,
 ) => ClientIdentity | null | Promise<ClientIdentity | null>;
 
-/** Whether a hook rejected because it knows the caller and why it is refused. */
+/** Returns whether a hook rejected a known caller for a stated reason. */
 export const isRefusal = (error: unknown): error is CodedError =>
   isCodedError(error) && error.code === 'UNAUTHENTICATED';
 
-/** The caller by the number on the wire, or null. */
+/** Returns the caller's number, or null. */
 export type FindCaller = (key: string, request: Request) => Promise<{ clientId: number } | null>;
 
-/** No NUL and no half of a surrogate pair, which not every store can keep. */
+/** No NUL and no lone surrogates, which some stores cannot keep. */
 const NAME = /^[^\0\p{Cs}]{1,256}$/u;
 
 /**
- * @returns the hook with names turned into numbers; it rejects with INTERNAL if the hook errs
+ * Converts names to numbers. The result rejects with INTERNAL if the hook returns anything else.
  */
 export function callerFinder(
   authenticate: Authenticate,

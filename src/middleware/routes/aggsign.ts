@@ -2,9 +2,9 @@
 import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
 import { refusalOf } from '../../wire/resultFile.ts';
-import { newInputKey } from '../blobs/port/blobStore.ts';
-import { serviceBase } from '../http/address.ts';
+import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
 import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';
+import { checkForm } from '../http/bodyType.ts';
 import { free } from '../http/buffers.ts';
 import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../http/idempotency.ts';
 import type { Env } from '../http/observe.ts';
@@ -12,19 +12,24 @@ import { ProblemError } from '../http/problems.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { NewTask, PutOptions } from '../stores/port/taskStore.ts';
 import type { BatchLimits } from '../tasks/readBatch.ts';
-import { answerRecord, findTask, uploadUrl } from './answers.ts';
-import { announcedBytes, uploadedFile } from './directUploads.ts';
-import { reserve, storageQuota } from './quota.ts';
-import { progressRecord } from './records.ts';
+import {
+  answerRecord,
+  findTask,
+  locationOf,
+  progressRecord,
+  reserve,
+  storageQuota,
+  uploadUrl,
+} from './records.ts';
 import type { Caller, Deps, Route } from './route.ts';
 
-/** A body that is not needed is read up to this length, so that repeats can be recognised. */
+/** Maximum length of an unneeded body, which is read to recognise repeats. */
 const IGNORED_BODY_BYTES = 64 * 1024;
 
-/** More bytes than the aggregate of the largest batch has. */
+/** Larger than the aggregate of any batch. */
 export const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
 
-/** A triple has four; the rest leaves room for the client's own members. */
+/** A triple has four; the rest is for unknown members. */
 const TOKENS_PER_ITEM = 16;
 
 export function aggsignRoutes(deps: Deps): Route[] {
@@ -65,8 +70,7 @@ function createTask(deps: Deps): Handler {
           return putTask(deps, task, options);
         },
       });
-      const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
-      return c.json(await uploadTicket(c, deps, task, bytes), 201, { location });
+      return c.json(await uploadTicket(c, deps, task, bytes), 201, locationOf(c, deps, task));
     });
 }
 
@@ -82,9 +86,9 @@ function renewUrl(deps: Deps): Handler {
   };
 }
 
-/** The url is a right, so it is never stored: it is made from the task whenever it is told. */
+/** Creates a ticket. The URL grants a right, so it is never stored, but made for each answer. */
 async function uploadTicket(c: Context, deps: Deps, task: Task, bytes?: number) {
-  // In whole seconds, as urls have it.
+  // In whole seconds, as in URLs.
   const expiresAtMs = Math.ceil(task.expiresAtMs / 1000) * 1000;
   return {
     process_id: task.id,
@@ -119,7 +123,7 @@ function notify(deps: Deps): Handler {
     });
 }
 
-/** Limits of a body with as many items as a task may have. */
+/** Returns the limits of a body with as many items as a task may have. */
 const batchLimits = ({ maxSignatures, maxDigestBytes }: Deps['settings']): BatchLimits => ({
   maxSignatures,
   maxMessageBytes: maxDigestBytes,
@@ -144,9 +148,8 @@ function aggregateDirectly(deps: Deps): Handler {
         make: (options) =>
           putWithFile(deps, { clientId, count, ...c.get('origin') }, file, options),
       });
-      const location = `${serviceBase(c, settings)}/tasks/${task.id}`;
       const record = progressRecord(asCreated(task), null, settings.retentionMs);
-      return c.json(record, 202, { location });
+      return c.json(record, 202, locationOf(c, deps, task));
     });
 }
 
@@ -164,7 +167,7 @@ function verify({ settings, runtime, budget }: Deps): Handler {
     });
 }
 
-/** Stores a file, which is gone then, and puts the task that is waiting with it. */
+/** Stores a file, frees its memory, and creates the waiting task. */
 async function putWithFile(
   deps: Deps,
   facts: Pick<NewTask, 'clientId' | 'count' | 'requestId' | 'traceparent'>,
@@ -182,7 +185,7 @@ async function putWithFile(
     const input = await blobs.put(newInputKey(), file, { maxBytes: file.length });
     free(file.buffer);
     const task: NewTask = { ...facts, state: 'waiting', input, threads, ttlMs };
-    // If the store does not answer, the task may be there: then its file is left alone.
+    // If the store does not answer, the task may exist: its file is kept.
     return await putTask(deps, task, options, () => blobs.delete(input.key));
   } finally {
     reservation.close();
@@ -210,9 +213,71 @@ async function putTask(
   }
 }
 
-/** A direct task as it was at first, which is what a repeat of its request is told. */
+/** Returns a direct task in its first state, as the answer to a repeated request. */
 function asCreated(task: Task): Task {
   const { createdAt: updatedAt } = task;
   const nothing = { progress: null, finishedAt: null, result: null, error: null };
   return { ...task, state: 'waiting', updatedAt, ...nothing };
+}
+
+/**
+ * Returns the file that a client has PUT at the blob store itself, for a task before its
+ * notification; undefined if there is none, or if it came through the service. A host that receives
+ * uploads itself looks only if it has no file: another host may have issued such a URL.
+ *
+ * @throws ProblemError for a file that is empty, too large, compressed or not JSON; it is deleted
+ */
+export async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | undefined> {
+  const { uploads, arrivals } = deps.runtime.ports.blobs;
+  const open = task.state === 'created' || (uploads && task.state === 'uploaded');
+  const files = open ? (uploads ?? arrivals) : undefined;
+  const found = await files?.stat(task.id);
+  if (!files || !found) return undefined;
+  try {
+    checkFile(found.blob.bytes, deps.settings.maxBodyBytes);
+    const encoding = checkForm(found.contentType, found.contentEncoding);
+    if (encoding !== 'identity') throw packed();
+  } catch (refusal) {
+    await files.discard(task.id);
+    throw refusal;
+  }
+  return found.blob;
+}
+
+/** The worker does not decompress files of a bucket. */
+const packed = () =>
+  new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
+    message: 'A task file in the bucket must not be packed',
+    headers: { 'accept-encoding': 'identity' },
+  });
+
+function checkFile(bytes: number, maxBytes: number): void {
+  if (bytes === 0) throw new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
+  if (bytes <= maxBytes) return;
+  throw new ProblemError('BODY_TOO_LARGE', {
+    message: `The task file is larger than ${maxBytes} bytes`,
+  });
+}
+
+/** Longer bodies are not announcements. */
+const MAX_ANNOUNCEMENT_BYTES = 1024;
+
+/**
+ * Returns the length of the file, if the body that creates the task is `{"bytes": n}`. Other bodies
+ * are ignored.
+ *
+ * @throws CodedError `BODY_TOO_LARGE` for a file that would be refused later
+ */
+export function announcedBytes(body: Uint8Array, maxBytes: number): number | undefined {
+  if (body.length === 0 || body.length > MAX_ANNOUNCEMENT_BYTES) return undefined;
+  let said: unknown;
+  try {
+    said = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    return undefined;
+  }
+  const bytes = (said as { bytes?: unknown } | null)?.bytes;
+  if (!Number.isSafeInteger(bytes) || (bytes as number) < 1) return undefined;
+  if ((bytes as number) > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+  return bytes as number;
 }

@@ -1,14 +1,13 @@
 /**
  * `GET …/tasks/:id/events`: the progress record as server-sent events, at every change, until the
- * task has ended. The store is polled as well, since workers may live in other processes.
+ * task has ended. The store is also polled, since workers may be in other processes.
  */
 import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
 import { isFinal } from '../../wire/taskStates.ts';
 import { isRefusal } from '../identity/callers.ts';
 import type { Task } from '../stores/port/task.ts';
-import { findTask, resultUrl } from './answers.ts';
-import { progressRecord } from './records.ts';
+import { findTask, progressRecord, resultUrl } from './records.ts';
 import type { Deps, Route } from './route.ts';
 
 const ASK_EVERY_MS = 1000;
@@ -40,19 +39,25 @@ export function followEvents(deps: Deps): Route['handle'] {
         throw error;
       }
     };
-    return new Response(new TaskEvents(c, deps, task, mayFollow, release).body, { headers });
+    const events = new TaskEvents({ context: c, deps, task, mayFollow, release });
+    return new Response(events.body, { headers });
   };
+}
+
+interface Follower {
+  readonly context: Context;
+  readonly deps: Deps;
+  readonly task: Task;
+  /** Returns whether the request would still be the same client's. */
+  readonly mayFollow: () => Promise<boolean>;
+  /** Called at the end of the stream. */
+  readonly release: () => void;
 }
 
 /** The stream of events of a task for one reader. */
 class TaskEvents {
   readonly body: ReadableStream<Uint8Array>;
-  readonly #context: Context;
-  readonly #deps: Deps;
-  readonly #task: Task;
-  /** Whether the request would still be the same client's. */
-  readonly #mayFollow: () => Promise<boolean>;
-  readonly #release: () => void;
+  readonly #follower: Follower;
   #controller!: ReadableStreamDefaultController<Uint8Array>;
   #unwatch = () => {};
   #timer: ReturnType<typeof setInterval> | undefined;
@@ -63,18 +68,8 @@ class TaskEvents {
   /** Records are sent one after the other. */
   #sending = Promise.resolve();
 
-  constructor(
-    context: Context,
-    deps: Deps,
-    task: Task,
-    mayFollow: () => Promise<boolean>,
-    release: () => void,
-  ) {
-    this.#context = context;
-    this.#deps = deps;
-    this.#task = task;
-    this.#mayFollow = mayFollow;
-    this.#release = release;
+  constructor(follower: Follower) {
+    this.#follower = follower;
     const source = {
       start: (controller: ReadableStreamDefaultController<Uint8Array>) => this.#start(controller),
       cancel: () => this.#close(),
@@ -84,27 +79,27 @@ class TaskEvents {
 
   #start(controller: ReadableStreamDefaultController<Uint8Array>): void {
     this.#controller = controller;
-    const { store } = this.#deps.runtime.ports;
-    const { id, clientId } = this.#task;
+    const { deps, task } = this.#follower;
+    const { store } = deps.runtime.ports;
+    const { id, clientId } = task;
     this.#unwatch = store.watch((news) => {
       if (news.id === id) this.#enqueue(() => store.get(id, clientId));
     });
     this.#timer = setInterval(() => this.#tick(), ASK_EVERY_MS);
-    this.#enqueue(() => this.#task);
+    this.#enqueue(() => task);
   }
 
   #tick(): void {
-    const { runtime } = this.#deps;
+    const { deps, task, mayFollow } = this.#follower;
+    const { runtime } = deps;
     if (runtime.stopping) {
       this.#end();
       return;
     }
     if (performance.now() - this.#sentMs > COMMENT_EVERY_MS) this.#send(': still here\n\n');
-    const { id, clientId } = this.#task;
-    // A key that was revoked sees no more: as if the task were gone.
-    this.#enqueue(async () =>
-      (await this.#mayFollow()) ? runtime.ports.store.get(id, clientId) : null,
-    );
+    const read = () => runtime.ports.store.get(task.id, task.clientId);
+    // A revoked key gets no more events, as if the task were gone.
+    this.#enqueue(async () => ((await mayFollow()) ? read() : null));
   }
 
   #enqueue(ask: () => Task | null | Promise<Task | null>): void {
@@ -121,15 +116,14 @@ class TaskEvents {
     if (this.#closed) return;
     if (task !== null) {
       const version = `${task.updatedAt} ${JSON.stringify(task.progress)}`;
-      const url = await resultUrl(this.#context, this.#deps, task);
-      // A slow reader gets the latest record later, not all of them at once.
+      const { context, deps } = this.#follower;
+      const url = await resultUrl(context, deps, task);
+      // A slow reader gets only the latest record, later.
       const room = (this.#controller.desiredSize ?? 0) > 0 || isFinal(task.state);
       if (this.#closed || version === this.#version || !room) return;
       this.#version = version;
-      const { retentionMs } = this.#deps.settings;
-      this.#send(
-        `event: progress\ndata: ${JSON.stringify(progressRecord(task, url, retentionMs))}\n\n`,
-      );
+      const record = progressRecord(task, url, deps.settings.retentionMs);
+      this.#send(`event: progress\ndata: ${JSON.stringify(record)}\n\n`);
     }
     if (task === null || isFinal(task.state)) this.#end();
   }
@@ -149,7 +143,7 @@ class TaskEvents {
     this.#closed = true;
     clearInterval(this.#timer);
     this.#unwatch();
-    this.#release();
+    this.#follower.release();
   }
 }
 

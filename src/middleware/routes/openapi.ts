@@ -13,7 +13,7 @@ export function openapiRoute({ settings }: Deps): Route {
     path: '/v1/openapi.json',
     right: 'open',
     async handle(c) {
-      // Made for the first request: most services are never asked for their document.
+      // Made at the first request, since most services never get one.
       document ??= openapiDocument(settings);
       const servers = [{ url: mountAddress(c, settings) }];
       const body = `${JSON.stringify({ ...document, servers })}\n`;
@@ -30,7 +30,7 @@ export function openapiRoute({ settings }: Deps): Route {
 }
 
 /** The service as the document describes it. */
-export interface DescribedService {
+interface DescribedService {
   readonly serviceName: string;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
@@ -57,7 +57,7 @@ interface List {
 }
 
 /** Returns the document of a service; `servers` is left to the caller. */
-export function openapiDocument(service: DescribedService): object {
+function openapiDocument(service: DescribedService): object {
   const { serviceName, maxSignatures, maxDigestBytes, ui } = service;
   const document: Document = JSON.parse(OPENAPI);
   const { info, components } = document;
@@ -66,7 +66,7 @@ export function openapiDocument(service: DescribedService): object {
   const { Digest, TaskFile, AggregateRequest, VerifyRequest } = components.schemas;
   const lists = [TaskFile, AggregateRequest.properties.data, VerifyRequest.properties.statements];
   for (const list of lists) list.maxItems = maxSignatures;
-  // In hex, with its prefix.
+  // In hex, with the prefix.
   Digest.maxLength = 2 + 2 * maxDigestBytes;
   const paths = Object.entries(document.paths)
     .filter(([path]) => ui || path !== '/v1/ui')
@@ -75,7 +75,7 @@ export function openapiDocument(service: DescribedService): object {
   return document;
 }
 
-/** The version of this package; package.json is above both `src` and `dist`. */
+/** Returns the version of this package; package.json is above both `src` and `dist`. */
 function version(): string {
   try {
     const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');

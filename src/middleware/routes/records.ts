@@ -1,8 +1,15 @@
-/** Tasks as they go over the wire: the progress record and the list item. */
-import { type CodedError, ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
+/** Tasks on the wire, their signed URLs, and the storage of their clients. */
+
+import type { Context } from 'hono';
+import { CodedError, ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import { isFinal, STATE_TEXTS } from '../../wire/taskStates.ts';
-import { MAX_LISTED_FAULTS, problemType } from '../http/problems.ts';
+import type { UploadUrlOptions } from '../blobs/port/blobStore.ts';
+import { endOf, serviceBase } from '../http/address.ts';
+import { MAX_LISTED_FAULTS, ProblemError, problemType } from '../http/problems.ts';
 import type { ListedTask, Task, TaskError, TaskProgress } from '../stores/port/task.ts';
+import type { TaskStore } from '../stores/port/taskStore.ts';
+import type { Reservation } from './reservations.ts';
+import { type Caller, type Deps, pathId } from './route.ts';
 
 /** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
 function toSeconds(timestamp: string): string {
@@ -10,8 +17,8 @@ function toSeconds(timestamp: string): string {
 }
 
 /**
- * When the result of a completed task is removed at the earliest, with second precision; null if
- * that is never, or beyond the end of dates.
+ * Returns the time after which the result of a completed task is removed, in seconds; null if
+ * never, or beyond the range of dates.
  */
 export function resultExpiry(
   { state, finishedAt }: Pick<ListedTask, 'state' | 'finishedAt'>,
@@ -23,10 +30,10 @@ export function resultExpiry(
 }
 
 /**
- * The progress record.
+ * Returns the progress record.
  *
  * @param resultUrl not null if the task is completed
- * @param retentionMs for which finished tasks are kept; null for ever
+ * @param retentionMs time for which finished tasks are kept; null: unlimited
  */
 export function progressRecord(
   task: Task,
@@ -56,13 +63,13 @@ export function progressRecord(
   };
 }
 
-/** The last progress that the worker reported; for a completed task, that everything is done. */
+/** Returns the last reported progress; for a completed task, the final one. */
 function progressOf(task: Task): TaskProgress | null {
   if (task.state !== 'completed') return task.progress;
   return { phase: 'store', done: task.count, total: task.count };
 }
 
-/** One element of a list, of the same parameters as the record. */
+/** Returns an element of a list; parameters as for the record. */
 export function listItem(
   task: ListedTask,
   resultUrl: string | null,
@@ -85,13 +92,13 @@ export function listItem(
   };
 }
 
-/** A code that is not in the table of errors means a fault of ours. */
+/** Returns the meaning of a code; unknown codes count as INTERNAL. */
 function meaningOf(code: string): { code: ErrorCode } & Pick<CodedError, 'status' | 'message'> {
   const known = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : 'INTERNAL';
   return { code: known, ...ERROR_CODES[known] };
 }
 
-/** The reason why a task failed, as a problem document in its record; lists every invalid item. */
+/** Returns the failure of a task as a problem document, with every invalid item. */
 function taskProblem(error: TaskError): Record<string, unknown> {
   const { code, status, message } = meaningOf(error.code);
   return {
@@ -106,4 +113,109 @@ function taskProblem(error: TaskError): Record<string, unknown> {
       errors_total: error.total ?? error.errors.length,
     }),
   };
+}
+
+/** @throws CodedError `NOT_FOUND`, whether the id is malformed, unknown, or another client's */
+export async function findTask(
+  store: TaskStore,
+  idText: string | undefined,
+  caller: Caller,
+): Promise<Task> {
+  const id = pathId(idText);
+  const task = id === null ? null : await store.get(id, caller.clientId);
+  if (task === null) throw new CodedError('NOT_FOUND', { message: 'There is no such task' });
+  return task;
+}
+
+/** Returns a new signed URL of the result, or null if there is none yet. */
+export async function resultUrl(
+  c: Context,
+  deps: Deps,
+  task: ListedTask,
+  method: 'GET' | 'HEAD' = 'GET',
+): Promise<string | null> {
+  if (task.state !== 'completed' || task.result === null) return null;
+  const { blobs, urls } = deps.runtime.ports;
+  const { key } = task.result.blob;
+  const expiresAtMs = endOf(deps.settings.resultUrlTtlMs);
+  if (blobs.results) return blobs.results.url(key, { expiresAtMs, method });
+  const base = serviceBase(c, deps.settings);
+  return urls.sign({ method: 'GET', key }, { base, expiresAtMs });
+}
+
+/** Returns a new signed URL to which the file of the task may be PUT. */
+export async function uploadUrl(
+  c: Context,
+  deps: Deps,
+  taskId: number,
+  options: UploadUrlOptions,
+): Promise<string> {
+  const { blobs, urls } = deps.runtime.ports;
+  if (blobs.uploads) return blobs.uploads.url(taskId, options);
+  const base = serviceBase(c, deps.settings);
+  const { expiresAtMs } = options;
+  return urls.sign({ method: 'PUT', taskId }, { base, expiresAtMs });
+}
+
+export async function answerRecord(
+  c: Context,
+  deps: Deps,
+  task: Task,
+  status: 200 | 202,
+): Promise<Response> {
+  const url = await resultUrl(c, deps, task);
+  const record = progressRecord(task, url, deps.settings.retentionMs);
+  return c.json(record, status, status === 202 ? locationOf(c, deps, task) : {});
+}
+
+/** Returns the header with the address of a task. */
+export const locationOf = (c: Context, { settings }: Deps, { id }: Task) => ({
+  location: `${serviceBase(c, settings)}/tasks/${id}`,
+});
+
+/** Maximum delay of the removal of expired tasks. */
+const SWEEP_SECONDS = 30;
+
+/** Opens a reservation for a file of this client that replaces one of `replacedBytes`. */
+export async function reserve(
+  deps: Deps,
+  clientId: number,
+  replacedBytes = 0,
+): Promise<Reservation> {
+  const { store, limits } = deps.runtime.ports;
+  const { storedBytes } = await limits.of(clientId);
+  const stored = async () => (await store.usage(clientId)).storedBytes - replacedBytes;
+  return deps.reservations.open(clientId, storedBytes, stored);
+}
+
+/**
+ * Returns the error for a client without room for this many more bytes: usage, limit and advice.
+ * Has Retry-After only if something expires then, and the file could fit.
+ */
+export async function storageQuota(
+  { settings, runtime, reservations }: Deps,
+  clientId: number,
+  bytes: number,
+): Promise<ProblemError> {
+  const { store, limits } = runtime.ports;
+  const { storedBytes: allowed } = await limits.of(clientId);
+  const { storedBytes: used } = await store.usage(clientId);
+  const running = reservations.heldBytes(clientId);
+  const facts =
+    `Your files take ${used} of ${allowed} bytes` +
+    (running > 0 ? `, and uploads under way have reserved ${running}` : '');
+  const members = { stored_bytes: used, allowed_bytes: allowed };
+  if (bytes > allowed) {
+    const message = `${facts}. The file alone is larger than all that is allowed.`;
+    return new ProblemError('STORAGE_QUOTA', { message, members });
+  }
+  const oldest = await store.list({ clientId, limit: 1, state: 'completed' });
+  const task = oldest.tasks[0];
+  const expiry = task ? resultExpiry(task, settings.retentionMs) : null;
+  const advice = expiry === null ? '' : `, or wait: the oldest result is removed at ${expiry}`;
+  const message = `${facts}. Delete finished tasks to make room${advice}.`;
+  if (expiry === null) return new ProblemError('STORAGE_QUOTA', { message, members });
+  const seconds = Math.ceil((Date.parse(expiry) - Date.now()) / 1000);
+  const headers = { 'retry-after': String(Math.max(0, seconds) + SWEEP_SECONDS) };
+  return new ProblemError('STORAGE_QUOTA', { message, members, headers });
 }

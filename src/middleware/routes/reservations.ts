@@ -1,13 +1,13 @@
 /**
- * The bytes that clients are about to store. An upload reserves them before they are written, so
- * that uploads at the same time cannot exceed a client's limit together. Only those of this process
- * are known here; the store has the last word, with all bytes of the client in one transaction.
+ * Bytes that clients are about to store. An upload reserves them before they are written, so that
+ * concurrent uploads cannot exceed a client's limit together. Only uploads of this process are
+ * counted here; the store makes the final check, in one transaction.
  */
 
 interface Account {
-  /** Bytes that are reserved now. */
+  /** Bytes reserved at present. */
   heldBytes: number;
-  /** Bytes whose reservations have ended, ever since. */
+  /** Total bytes of closed reservations. */
   releasedBytes: number;
   reservations: number;
 }
@@ -21,10 +21,10 @@ export class Reservations {
   }
 
   /**
-   * Begins with no bytes; must be closed, after the store has counted the bytes.
+   * Opens an empty reservation. Close it after the store has counted the bytes.
    *
-   * @param maxBytes of the client, stored and reserved together
-   * @param storedBytes asks the store what the client has, without what the upload replaces
+   * @param maxBytes limit of the client, for stored and reserved bytes together
+   * @param storedBytes returns the client's stored bytes, without the file to be replaced
    */
   open(clientId: number, maxBytes: number, storedBytes: () => Promise<number>): Reservation {
     let account = this.#accounts.get(clientId);
@@ -36,47 +36,43 @@ export class Reservations {
     const onClose = () => {
       if (--account.reservations === 0) this.#accounts.delete(clientId);
     };
-    return new Reservation(account, maxBytes, storedBytes, onClose);
+    return new Reservation({ account, maxBytes, storedBytes, onClose });
   }
+}
+
+interface ReservationOptions {
+  readonly account: Account;
+  readonly maxBytes: number;
+  readonly storedBytes: () => Promise<number>;
+  readonly onClose: () => void;
 }
 
 /** The bytes of one upload. */
 export class Reservation {
-  readonly #account: Account;
-  readonly #maxBytes: number;
-  readonly #storedBytes: () => Promise<number>;
-  readonly #onClose: () => void;
+  readonly #options: ReservationOptions;
   #bytes = 0;
   #closed = false;
 
-  constructor(
-    account: Account,
-    maxBytes: number,
-    storedBytes: () => Promise<number>,
-    onClose: () => void,
-  ) {
-    this.#account = account;
-    this.#maxBytes = maxBytes;
-    this.#storedBytes = storedBytes;
-    this.#onClose = onClose;
+  constructor(options: ReservationOptions) {
+    this.#options = options;
   }
 
   /**
-   * Makes the reservation at least this large, and up to `wantedBytes` if there is room, so as to
-   * ask less often, and so that of many uploads at the limit the first ones get through.
+   * Makes the reservation at least this large, and up to `wantedBytes` if there is room: so the
+   * store is asked less often, and of many uploads at the limit the first ones succeed.
    *
-   * @returns false without room for `bytes`, or after the close
+   * @returns false if there is no room for `bytes`, or after `close`
    */
   async cover(bytes: number, wantedBytes = bytes): Promise<boolean> {
-    const account = this.#account;
+    const { account, maxBytes, storedBytes } = this.#options;
     while (bytes > this.#bytes) {
       const releasedBefore = account.releasedBytes;
-      const stored = await this.#storedBytes();
+      const stored = await storedBytes();
       if (this.#closed) return false;
-      // What was released meanwhile may have been stored after the store looked.
+      // Bytes released meanwhile may have been stored after the store answered.
       const unsure = account.releasedBytes - releasedBefore;
       const others = account.heldBytes - this.#bytes;
-      const room = this.#maxBytes - stored - others - unsure;
+      const room = maxBytes - stored - others - unsure;
       if (bytes <= room) {
         const taken = Math.min(Math.max(bytes, wantedBytes), room);
         account.heldBytes += taken - this.#bytes;
@@ -86,12 +82,13 @@ export class Reservation {
     return !this.#closed;
   }
 
-  /** Frees the bytes; may be called twice. */
+  /** Frees the bytes. Idempotent. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#account.heldBytes -= this.#bytes;
-    this.#account.releasedBytes += this.#bytes;
-    this.#onClose();
+    const { account, onClose } = this.#options;
+    account.heldBytes -= this.#bytes;
+    account.releasedBytes += this.#bytes;
+    onClose();
   }
 }

@@ -1,4 +1,4 @@
-/** The type of a route: plain data that the app mounts. */
+/** The type of a route, which is plain data. */
 
 import type { Context } from 'hono';
 import type { BlobStore } from '../blobs/port/blobStore.ts';
@@ -6,7 +6,7 @@ import type { BodyBudget } from '../http/bodyBudget.ts';
 import type { ClientLimits } from '../http/clientLimits.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../http/limits.ts';
 import type { Env } from '../http/observe.ts';
-import type { UrlSecrets } from '../http/urlSecrets.ts';
+import type { UrlSecrets } from '../http/signedUrls.ts';
 import type { FindCaller } from '../identity/callers.ts';
 import type { Settings } from '../options/options.ts';
 import type { VerifiedSigner } from '../signing/signer.ts';
@@ -15,7 +15,7 @@ import type { Aggregator } from '../tasks/aggregateTask.ts';
 import type { BatchReader } from '../tasks/batchReader.ts';
 import type { Reservations } from './reservations.ts';
 
-/** What routes may use while the service runs. */
+/** The ports of a running service. */
 export interface Ports {
   readonly store: TaskStore;
   readonly blobs: BlobStore;
@@ -25,7 +25,7 @@ export interface Ports {
   readonly aggregator: Aggregator;
   /** Reads bodies with many items. */
   readonly reader: BatchReader;
-  /** Signs and checks the urls which the service serves itself. */
+  /** Signs and checks the URLs that the service serves itself. */
   readonly urls: UrlSecrets;
   readonly limits: ClientLimits;
   /** Key for the checksums of cursors. */
@@ -42,7 +42,7 @@ export interface Backend {
   enter(): () => void;
 }
 
-/** What handlers use besides the request. */
+/** The dependencies of handlers. */
 export interface Deps {
   readonly settings: Settings;
   readonly runtime: Backend;
@@ -62,14 +62,14 @@ export interface Route {
   /** Below the mount point: `/v1/…`. */
   readonly path: string;
   /**
-   * 'key': needs an API key; 'url': the signed url itself is the right; 'open': for everyone, also
-   * before the start, with headers of its own.
+   * 'key': needs an API key; 'url': the signed URL grants access; 'open': for everyone, even before
+   * the start.
    */
   readonly right: 'key' | 'url' | 'open';
   handle(c: Context<Env>, caller: Caller): Promise<Response>;
 }
 
-/** The task id in a path, or null if it cannot be one. */
+/** Returns the task id in a path, or null if it is malformed. */
 export function pathId(text: string | undefined): number | null {
   if (text === undefined || !/^\d{1,18}$/.test(text)) return null;
   const id = Number(text);

@@ -7,12 +7,12 @@ import { requireHex, requireObject } from '../http/strictJson.ts';
 import { SignerBusy } from '../signing/signer.ts';
 import type { Deps, Route } from './route.ts';
 
-/** JSON around the hex digits, spaces and unknown members included. */
+/** Room for JSON around the hex digits, including spaces and unknown members. */
 const ENVELOPE_BYTES = 16 * 1024;
 
 export function signRoutes({ settings, runtime, budget }: Deps): Route[] {
   const { maxDigestBytes } = settings;
-  // A digit may come as an escape of six characters.
+  // A digit may be written as an escape of six characters.
   const limits = bodyLimits(settings, 2 * 6 * maxDigestBytes + ENVELOPE_BYTES);
   return [
     {

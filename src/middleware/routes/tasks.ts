@@ -6,9 +6,8 @@ import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import type { Env } from '../http/observe.ts';
 import { ProblemError } from '../http/problems.ts';
 import type { ListQuery } from '../stores/port/taskStore.ts';
-import { answerRecord, findTask, resultUrl } from './answers.ts';
 import { followEvents } from './events.ts';
-import { listItem } from './records.ts';
+import { answerRecord, findTask, listItem, resultUrl } from './records.ts';
 import type { Caller, Deps, Route } from './route.ts';
 
 const DEFAULT_LIMIT = 100;
@@ -47,7 +46,7 @@ function list(deps: Deps): Handler {
       tasks.push(listItem(task, await resultUrl(c, deps, task), retentionMs));
     }
     const last = page.tasks.at(-1);
-    // The page after the last one is empty, so that a client may end there as well as at `""`.
+    // The page after the last one is empty: clients may stop there or at `""`.
     const next =
       last === undefined
         ? ''
@@ -73,7 +72,7 @@ function readQuery(c: Context, clientId: number, secret: Uint8Array): ListQuery 
     const texts = Object.values(STATE_TEXTS).flatMap(({ list, progress }) => [list, progress]);
     throw badQuery(`status must be one of: ${[...new Set(texts)].join(', ')}`);
   }
-  // Without a value it asks for the first page, as clients do that always send the parameter.
+  // An empty value means the first page, for clients that always send the parameter.
   const cursor = parameter('cursor') || undefined;
   let position: Position | undefined;
   if (cursor !== undefined) {
@@ -125,7 +124,7 @@ function remove(deps: Deps): Handler {
 function result(deps: Deps): Handler {
   return async (c, caller) => {
     const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
-    // A presigned url is good for one method.
+    // A presigned URL is valid for one method.
     const method = c.req.method === 'HEAD' ? 'HEAD' : 'GET';
     const url = await resultUrl(c, deps, task, method);
     if (url === null) {

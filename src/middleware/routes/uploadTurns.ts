@@ -1,7 +1,7 @@
 /**
- * The uploads that run in this process: one per task, and so many per client. A later upload to a
- * task takes the place of the one that is running, since a client whose connection broke tries
- * again long before the server notices (docs/decisions/0025).
+ * The running uploads of this process: one per task, and a maximum per client. A later upload to a
+ * task replaces the running one, since a client whose connection broke retries long before the
+ * server notices (docs/decisions/0025).
  */
 import { CodedError } from '../../shared/errors.ts';
 import { deferred } from '../../shared/wait.ts';
@@ -9,9 +9,9 @@ import { ProblemError } from '../http/problems.ts';
 
 /** The right to receive the file of a task, until `end`. */
 export interface Turn {
-  /** Aborts when a later upload takes the place; its reason is the problem to answer with. */
+  /** Aborted when a later upload replaces this one; its reason is the problem to answer with. */
   readonly signal: AbortSignal;
-  /** Whether an earlier upload had to end first: the task may have changed. */
+  /** True if an earlier upload had to end first: the task may have changed. */
   readonly waited: boolean;
   end(): void;
 }
@@ -32,7 +32,7 @@ export class UploadTurns {
   /**
    * Stops the running upload to the same task, if there is one, and waits until it has ended.
    *
-   * @throws CodedError `TOO_MANY_UPLOADS` if the client uploads to so many other tasks;
+   * @throws CodedError `TOO_MANY_UPLOADS` if the client uploads to too many other tasks;
    *   ProblemError `CONFLICT` if yet another upload to the task came in the meantime
    */
   async take(clientId: number, taskId: number): Promise<Turn> {

@@ -1,7 +1,6 @@
 /**
- * Signed urls, if we serve them ourselves: `PUT …/uploads/:id` accepts a task file,
- * `GET …/results/:attempt/:id.json` returns a result. The url is the whole right; an API key is
- * ignored.
+ * Signed URLs that the service serves itself: `PUT …/uploads/:id` accepts a task file,
+ * `GET …/results/:attempt/:id.json` returns a result. The URL grants access; an API key is ignored.
  */
 import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
@@ -13,12 +12,12 @@ import { ProblemError } from '../http/problems.ts';
 import type { UrlRight } from '../http/signedUrls.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
-import { reserve, storageQuota } from './quota.ts';
+import { reserve, storageQuota } from './records.ts';
 import type { Reservation } from './reservations.ts';
 import { type Deps, pathId, type Route } from './route.ts';
 import { UploadTurns } from './uploadTurns.ts';
 
-/** Reserved at a time for a body that does not announce its length. */
+/** Step of reservations for bodies without an announced length. */
 const STEP_BYTES = 1024 * 1024;
 
 export function uploadRoutes(deps: Deps): Route[] {
@@ -56,13 +55,13 @@ async function upload(c: Context, deps: Deps, turns: UploadTurns): Promise<Respo
     const input = await receive(c, deps, now, encoding, reservation, turn.signal);
     return await keep(c, deps, now, input);
   } finally {
-    // Not before the store has counted the bytes.
+    // Only after the store has counted the bytes.
     reservation?.close();
     turn.end();
   }
 }
 
-/** The task, if it takes a file. */
+/** Returns the task if it accepts a file. */
 async function openTask(store: TaskStore, taskId: number): Promise<Task> {
   const task = await store.get(taskId);
   if (task === null) throw noTask();
@@ -70,7 +69,7 @@ async function openTask(store: TaskStore, taskId: number): Promise<Task> {
   return task;
 }
 
-/** Gives the task its file, which is stored already. */
+/** Assigns a stored file to its task. */
 async function keep(
   c: Context,
   deps: Deps,
@@ -100,8 +99,8 @@ async function keep(
 }
 
 /**
- * Streams the body into the blob store, unpacked, after its bytes are reserved: what the limits and
- * the quota count is what the worker reads. Refuses an empty one.
+ * Streams the body into the blob store, decompressed, after its bytes are reserved: limits and
+ * quota count the bytes that the worker reads. Rejects an empty body.
  */
 async function receive(
   c: Context,
@@ -121,7 +120,7 @@ async function receive(
     throw await storageQuota(deps, clientId, bytes);
   };
   const announced = announcedLength(c, maxBytes);
-  // A packed body says nothing of what it unpacks to.
+  // The length of a compressed body does not determine that of the file.
   const known = encoding === 'identity' ? announced : undefined;
   await take(known ?? 1, known ?? Math.min(STEP_BYTES, maxBytes));
   const file = reserved(bodyChunks(c, bodyLimits(settings, maxBytes), encoding), take);
@@ -136,7 +135,7 @@ async function receive(
   throw new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
 }
 
-/** The chunks, each after room for it was taken: some more than needed, to ask less often. */
+/** Yields each chunk after room for it was reserved, in steps to ask less often. */
 async function* reserved(
   chunks: AsyncIterable<Uint8Array>,
   take: (bytes: number, wantedBytes: number) => Promise<void>,

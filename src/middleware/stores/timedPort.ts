@@ -1,8 +1,8 @@
-/** How long the calls of a port take: the port, with every method timed. */
+/** Measures the calls of a port. */
 
 import type { PortCall } from '../events.ts';
 
-/** @returns the port, which calls back after each method that returns a promise */
+/** Returns the port, with a callback after each method that returns a promise. */
 export function timedPort<Port extends object>(
   port: Port,
   name: PortCall['port'],
@@ -20,7 +20,7 @@ function timed<T extends object>(target: T, prefix: string, report: Report): T {
   const wrap = (name: string, value: unknown): unknown => {
     if (typeof value === 'object' && value !== null) return timed(value, `${name}.`, report);
     if (typeof value !== 'function') return value;
-    // Called on the port itself: private members are not to be had through a proxy.
+    // Called on the port itself, since a proxy has no access to private members.
     return (...args: unknown[]) => {
       const startMs = performance.now();
       const result: unknown = value.apply(target, args);
@@ -37,7 +37,7 @@ function timed<T extends object>(target: T, prefix: string, report: Report): T {
       );
     };
   };
-  // Not over the port itself: a frozen one would have to give its own methods.
+  // A proxy over the port itself could not replace the methods of a frozen one.
   return new Proxy({} as T, {
     has: (_, property) => property in target,
     get(_, property) {

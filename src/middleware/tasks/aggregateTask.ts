@@ -1,27 +1,28 @@
 /**
- * Performs a task of kind 'aggregate':
+ * Performs tasks of kind 'aggregate':
  *   task file ─▶ read ─▶ verify every signature ─▶ aggregate ─▶ result file
  *                            └─▶ any invalid item: failed, all are listed, nothing is proved
  *
- * All expensive work happens in one worker thread, which is kept from task to task, and in the
- * threads that it keeps: `threads` in all. It works on one task at a time, so that the task gets
- * all threads and memory holds one proof; the file of the next task is fetched meanwhile. A
- * result's blob key belongs to one attempt, so it does no harm if the same task runs twice at once
- * after a lost lease. A task that may end its worker gets one of its own, while the other rests.
+ * All expensive work happens in one worker thread, which is kept from task to task, and in its own
+ * threads: `threads` in total. It works on one task at a time, so that the task gets all threads
+ * and memory holds one proof; the file of the next task is fetched meanwhile. A result's blob key
+ * belongs to one attempt, so a task may run twice at once after a lost lease. A task that may kill
+ * its worker gets a separate one.
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { noWorker } from '../../shared/threads/noWorker.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Parcel } from '../../shared/threads/thread.ts';
+import { Semaphore } from '../../shared/wait.ts';
 import { type BlobStore, resultKey } from '../blobs/port/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
 import type { TaskContext, TaskHandler } from './runner.ts';
-import type { Answer, Judgement, Made, News, Work } from './taskWork.ts';
-import { heapFor, openWorker } from './workerPool.ts';
+import type { Judgement, Made, News, Work } from './taskWork.ts';
+import { heapFor, openWorker, untilRunning } from './workerPool.ts';
 
-export interface AggregatorOptions {
+interface AggregatorOptions {
   readonly blobs: BlobStore;
   /** The total number of worker threads. */
   readonly threads: number;
@@ -30,7 +31,7 @@ export interface AggregatorOptions {
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
   readonly maxInputBytes: number;
-  /** A worker that does not stop a task within this time is ended. Default 1000 ms. */
+  /** Time for a worker to stop a task, before it is terminated. Default 1000 ms. */
   readonly stopMs?: number;
 }
 
@@ -43,10 +44,10 @@ export interface Aggregator {
    */
   start(): Promise<void>;
   /**
-   * Whether an aggregate is valid for these statements; checked on the worker thread, between
+   * Returns whether an aggregate is valid for these statements. Runs on the worker thread, between
    * slices of a task.
    *
-   * @param statements as `packStatements` packs them; they are transferred
+   * @param statements packed by `packStatements`; transferred
    * @throws CodedError `OVERLOADED` if too many are waiting already, `THREAD_LOST`
    */
   judge(aggregate: Uint8Array, statements: ArrayBuffer): Promise<boolean>;
@@ -54,16 +55,13 @@ export interface Aggregator {
   close(): Promise<void>;
 }
 
-/** The maximum of an aggregate pool. */
+/** Maximum of an aggregate pool. */
 const MAX_THREADS = 64;
 
-/** The maximum number of waiting judgements; further ones are refused. */
+/** Maximum number of waiting judgements; further ones are rejected. */
 const MAX_JUDGEMENTS = 64;
 
-/**
- * Result files are limited by the size of the batch; this keeps a fault of ours from filling the
- * disk.
- */
+/** Larger than any result file; keeps a fault of the service from filling the disk. */
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
 /** Creates the handler and its threads; no thread starts before `start`. */
@@ -74,8 +72,8 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   const heapMb = heapFor(maxInputBytes);
   const worker = openWorker(heapMb);
   const isolation = new Isolation(heapMb);
-  const oneTask = turns();
-  const oneJudgement = turns();
+  const oneTask = new Semaphore(1);
+  const oneJudgement = new Semaphore(1);
   let judgements = 0;
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
@@ -86,9 +84,11 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     const parcel = { work: { ...work, file, fetchMs }, transfer: [file] };
     const { signal, isolated } = context;
     const use = (lent: ThreadPool) => workOn(lent, parcel, context, stopMs);
-    const made = await oneTask(signal, () =>
-      isolated ? isolation.lend(signal, use) : lend(worker, signal, use),
-    );
+    const made = await oneTask.hold(async () => {
+      if (isolated) return isolation.lend(signal, use);
+      await untilRunning(worker, signal);
+      return use(worker);
+    }, signal);
     const key = resultKey(task.id, task.attempt);
     const blob = await stored(
       blobs.put(key, new Uint8Array(made.file), { maxBytes: MAX_RESULT_BYTES, signal }),
@@ -115,46 +115,21 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       judgements++;
       try {
         const parcel = judgeParcel(aggregate, statements, threads);
-        return await oneJudgement(undefined, async () => {
-          return outcomeOf<Judgement>(await worker.call(parcel)).valid;
-        });
+        const answer = await oneJudgement.hold(() => worker.call(parcel));
+        return (answer as Judgement).valid;
       } finally {
         judgements--;
       }
     },
-    async close() {
-      await Promise.all([worker.close(), isolation.close()]);
-    },
+    close: async () => void (await Promise.all([worker.close(), isolation.close()])),
   };
-}
-
-/**
- * Lends the worker once it runs: only then can a task be what ends it.
- *
- * @throws CodedError `OVERLOADED` if it cannot be started; the signal's reason
- */
-async function lend<T>(
-  worker: ThreadPool,
-  signal: AbortSignal,
-  use: (worker: ThreadPool) => Promise<T>,
-): Promise<T> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      signal.addEventListener('abort', reject, { once: true });
-      worker.ready().then(resolve, reject);
-    });
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw new CodedError('OVERLOADED', { message: 'No worker could be started', cause });
-  }
-  return use(worker);
 }
 
 /**
  * Runs one task in the worker and passes its news to the store.
  *
- * @throws TaskFailure as the worker says, CodedError `THREAD_LOST`; the signal's reason once the
- *   worker has stopped
+ * @throws TaskFailure, CodedError as the worker; `THREAD_LOST`; the signal's reason once the worker
+ *   has stopped
  */
 async function workOn(
   worker: ThreadPool,
@@ -185,29 +160,18 @@ async function workOn(
     }
   };
   try {
-    const answer = await worker.call(parcel, { onNews, signal: either, graceMs });
+    const made = await worker.call(parcel, { onNews, signal: either, graceMs });
     await written;
     signal.throwIfAborted();
-    const made = outcomeOf<Made>(answer);
     report({ phase: 'store', done: total, total });
-    return made;
+    return made as Made;
   } catch (error) {
     signal.throwIfAborted();
     stop.signal.throwIfAborted();
-    throw error;
+    // The class of an error is lost between threads.
+    const { shown, cause, invalid } = error as Partial<TaskFailure>;
+    throw shown ? new TaskFailure(shown, { cause, ...(invalid && { invalid }) }) : error;
   }
-}
-
-/**
- * The worker's answer.
- *
- * @throws TaskFailure
- */
-function outcomeOf<T extends Answer>(answer: unknown): T {
-  const answered = answer as Answer;
-  if (!('failure' in answered)) return answered as T;
-  const { shown, cause } = answered.failure;
-  throw new TaskFailure(shown, { cause, ...(shown.invalid && { invalid: shown.invalid }) });
 }
 
 function judgeParcel(aggregate: Uint8Array, statements: ArrayBuffer, threads: number): Parcel {
@@ -216,31 +180,13 @@ function judgeParcel(aggregate: Uint8Array, statements: ArrayBuffer, threads: nu
   return { work, transfer: [statements] };
 }
 
-/**
- * Runs one body at a time, in the order of the calls. If a signal is aborted while its body waits,
- * the call is rejected at once and the body does not run.
- */
-function turns(): <T>(signal: AbortSignal | undefined, body: () => Promise<T>) => Promise<T> {
-  let last: Promise<void> = Promise.resolve();
-  return (signal, body) =>
-    new Promise((resolve, reject) => {
-      const stop = () => reject(signal?.reason);
-      signal?.addEventListener('abort', stop, { once: true });
-      last = last.then(async () => {
-        signal?.removeEventListener('abort', stop);
-        if (signal?.aborted) stop();
-        else await body().then(resolve, reject);
-      });
-    });
-}
-
 async function fetchFile(blobs: BlobStore, task: Task, maxBytes: number): Promise<ArrayBuffer> {
   const bytes = await stored(blobs.read(task.input!, maxBytes));
   if (!bytes) throw new CodedError('INTERNAL', { message: 'The task file is gone' });
   return whole(bytes);
 }
 
-/** A failure of the blob store is not the task's fault: the task is tried again. */
+/** Makes failures of the blob store retriable: they are not the task's fault. */
 async function stored<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -250,9 +196,9 @@ async function stored<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The bytes as a buffer of their own, which can be transferred. */
+/** Returns the bytes as a whole buffer, which can be transferred. */
 function whole(bytes: Uint8Array): ArrayBuffer {
   const own = bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer;
-  // Not `slice`: that of a Buffer is a view of memory that holds other things, too.
+  // Not `slice`: a Buffer's slice is a view of shared memory.
   return own ? (bytes.buffer as ArrayBuffer) : new Uint8Array(bytes).buffer;
 }

@@ -1,25 +1,25 @@
 /**
- * Reads bodies with many items. Small ones are read at once. Large ones are read in a worker thread
- * of their own, so that nobody waits for their parsing, and one at a time, so that memory holds
- * what one of them needs; clients take turns (docs/decisions/0025).
+ * Reads bodies with many items. Small ones are read at once. Large ones are read in a separate
+ * worker thread, so that parsing does not delay other requests, and one at a time, to bound memory;
+ * clients take turns (docs/decisions/0025).
  */
-import { CodedError, isCodedError } from '../../shared/errors.ts';
+import { CodedError } from '../../shared/errors.ts';
 import type { StartThread } from '../../shared/threads/host.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
+import { Semaphore } from '../../shared/wait.ts';
 import type { Blocks } from '../http/body.ts';
 import { ProblemError } from '../http/problems.ts';
 import {
   type Batch,
   type Claim,
   type ClaimReading,
-  type ReadAnswer,
   type ReadWork,
   readBatch,
   type TriplesReading,
 } from './readBatch.ts';
 import { heapFor, openWorker } from './workerPool.ts';
 
-/** Shorter bodies take less time than the way to a thread and back is worth. */
+/** Shorter bodies are parsed faster than they travel to a thread and back. */
 const SMALL_BYTES = 64 * 1024;
 
 /** An idle thread is kept this long. */
@@ -36,7 +36,7 @@ export interface BatchReaderOptions {
 export class BatchReader {
   readonly #open: () => ThreadPool;
   readonly #idleMs: number;
-  readonly #turns = new FairTurns();
+  readonly #turn = new Semaphore(1);
   #worker: ThreadPool | undefined;
   #idleTimer: ReturnType<typeof setTimeout> | undefined;
   #isClosed = false;
@@ -46,7 +46,7 @@ export class BatchReader {
     this.#open = () => openWorker(heapFor(maxBodyBytes), start);
   }
 
-  /** Whether a thread is kept. */
+  /** True while a thread is kept. */
   get hasWorker(): boolean {
     return this.#worker !== undefined;
   }
@@ -65,7 +65,7 @@ export class BatchReader {
     reading: TriplesReading | ClaimReading,
   ): Promise<Batch | Claim> {
     if (blocks.bytes < SMALL_BYTES) return readBatch(blocks.whole(), reading);
-    return this.#turns.hold(clientId, () => this.#readLarge(blocks, reading));
+    return this.#turn.hold(() => this.#readLarge(blocks, reading), undefined, clientId);
   }
 
   async #readLarge(blocks: Blocks, reading: TriplesReading | ClaimReading): Promise<Batch | Claim> {
@@ -79,25 +79,28 @@ export class BatchReader {
         () => false,
       );
       if (this.#isClosed) throw new CodedError('SHUTTING_DOWN');
-      // A host that refuses the thread still has its answer, as all of them had before.
+      // On a host without threads, the body is read here.
       if (!isRunning) return readBatch(blocks.whole(), reading);
       const { bytes } = blocks;
       const transfer = blocks.take();
       const work: ReadWork = { kind: 'read', reading, blocks: transfer, bytes };
-      return outcomeOf(await worker.call({ work, transfer }).catch((error) => this.#lost(error)));
+      const answer = await worker.call({ work, transfer }).catch((error) => this.#refuse(error));
+      return answer as Batch | Claim;
     } finally {
       this.#idleTimer = setTimeout(() => void this.#release(), this.#idleMs);
       this.#idleTimer.unref();
     }
   }
 
-  /** A thread that ended is no fault of this request. */
-  #lost(cause: unknown): never {
+  /** Passes on what is wrong with the body. A lost thread is not the fault of this request. */
+  #refuse(cause: CodedError & Partial<ProblemError>): never {
     if (this.#isClosed) throw new CodedError('SHUTTING_DOWN', { cause });
-    if (isCodedError(cause) && cause.code === 'THREAD_LOST') {
-      throw new CodedError('OVERLOADED', { cause });
-    }
-    throw cause;
+    const { code, message, errors } = cause;
+    if (code === 'THREAD_LOST') throw new CodedError('OVERLOADED', { cause });
+    // The class of an error is lost between threads.
+    throw 'errors' in cause
+      ? new ProblemError(code, { message, ...(errors && { errors }) })
+      : cause;
   }
 
   async #release(): Promise<void> {
@@ -106,54 +109,10 @@ export class BatchReader {
     await worker?.close();
   }
 
-  /** Ends the thread; what it reads is rejected. */
+  /** Ends the thread and rejects its work. */
   async close(): Promise<void> {
     this.#isClosed = true;
     clearTimeout(this.#idleTimer);
     await this.#release();
-  }
-}
-
-/** The thread's answer. @throws ProblemError */
-function outcomeOf(answer: unknown): Batch | Claim {
-  const answered = answer as ReadAnswer;
-  if (!('failure' in answered)) return answered;
-  const { code, message, errors } = answered.failure;
-  throw new ProblemError(code, { message, ...(errors && { errors }) });
-}
-
-/** One at a time. Whoever waits is served in turn: one of each client, then the next of each. */
-class FairTurns {
-  #isTaken = false;
-  readonly #waiting = new Map<number, (() => void)[]>();
-
-  async hold<T>(clientId: number, work: () => Promise<T>): Promise<T> {
-    if (this.#isTaken) await this.#turn(clientId);
-    this.#isTaken = true;
-    try {
-      return await work();
-    } finally {
-      this.#next();
-    }
-  }
-
-  #turn(clientId: number): Promise<void> {
-    return new Promise((resolve) => {
-      const queue = this.#waiting.get(clientId);
-      if (queue) queue.push(resolve);
-      else this.#waiting.set(clientId, [resolve]);
-    });
-  }
-
-  /** The place stays taken if it is handed on. */
-  #next(): void {
-    const [first] = this.#waiting;
-    this.#isTaken = first !== undefined;
-    if (first === undefined) return;
-    const [clientId, queue] = first;
-    this.#waiting.delete(clientId);
-    const go = queue.shift()!;
-    if (queue.length > 0) this.#waiting.set(clientId, queue);
-    go();
   }
 }

@@ -1,14 +1,14 @@
 /**
- * A worker in a process of its own, which a pool takes for a thread. What ends it (a system short
- * of memory, a crash in native code) leaves this process alive. Both ends are here: `startProcess`
- * for the pool, `parentLine` for the module that the process runs.
+ * A worker in a separate process, used by a pool like a thread. If it dies (out of memory, or by a
+ * crash in native code), this process lives on. Both ends are here: `startProcess` for the pool,
+ * `parentLine` for the module that the process runs.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { HostThread, OwnLine, StartThread } from '../../shared/threads/host.ts';
 
-/** Programs that run a module they are given; a compiled one would start itself once more. */
+/** Programs that run a given module; a compiled one would start itself again. */
 const RUNTIME = /^(node|nodejs|bun|deno)(\.exe)?$/i;
 
 /** Starts a process on an ES module. @throws Error if this host cannot */
@@ -32,18 +32,18 @@ export const startProcess: StartThread = (module, { onMessage, onLost }, limits)
     });
     child.on('error', (cause) => {
       lose(cause);
-      // A process that was never there does not exit.
+      // A process that did not start does not exit.
       if (child.pid === undefined) resolve();
     });
   });
   child.on('message', (message) => {
     if (!lost) onMessage(message);
   });
-  // Without its line it is of no use.
+  // Without its connection it is useless.
   child.once('disconnect', () => child.kill('SIGKILL'));
   hold(child, false);
   return {
-    // What cannot be sent is not answered either: the process has ended, or will be told to.
+    // A message that cannot be sent gets no answer: the process has ended, or is being ended.
     post: (message) => void child.send(message as object, () => undefined),
     hold: (held) => hold(child, held),
     async terminate() {
@@ -55,13 +55,13 @@ export const startProcess: StartThread = (module, { onMessage, onLost }, limits)
   };
 };
 
-/** Flags of Node, which alone has the limit. */
+/** Returns the heap limit as a flag; only Node has one. */
 function flagsOf(heapMb: number | undefined): string[] {
   const isNode = process.versions.bun === undefined && process.versions.deno === undefined;
   return isNode && heapMb !== undefined ? [`--max-old-space-size=${heapMb}`] : [];
 }
 
-/** Says whether the process keeps this one alive. */
+/** Sets whether the process keeps this one alive. */
 function hold(child: ChildProcess, held: boolean): void {
   const channel = child.channel as Partial<NonNullable<ChildProcess['channel']>> | null | undefined;
   if (held) {
@@ -75,14 +75,14 @@ function hold(child: ChildProcess, held: boolean): void {
 }
 
 /**
- * The connection of the process to the one that started it; it ends when that one does.
+ * Returns the connection to the parent process. This process ends with its parent.
  *
  * @throws Error if it was not started by `startProcess`
  */
 export function parentLine(): OwnLine {
   if (process.send === undefined) throw new Error('this module runs in a child process only');
   process.once('disconnect', () => process.exit());
-  // Sent to the whole group by a terminal or a service manager; it is the server that ends this.
+  // Terminals and service managers signal the whole group; only the server ends this process.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
   return {
     post: (message) => void process.send!(message),

@@ -1,15 +1,15 @@
-/** Ends tasks whose time is over, and deletes files that no task needs. */
+/** Expires tasks, and deletes files that no task needs. */
 import type { BlobStore } from '../blobs/port/blobStore.ts';
 import { errorText, type Logger, type ServiceEvent } from '../events.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
 
 const SWEEP_EVERY_MS = 30_000;
 const CLEAN_EVERY_MS = 3_600_000;
-/** A file that no task names yet may become the file of a task within this time. */
+/** Time within which a new file may still become the file of a task. */
 const ORPHAN_AGE_MS = 24 * 3_600_000;
 const ANSWER_LIFE_MS = 24 * 3_600_000;
 
-export interface HousekeeperOptions {
+interface HousekeeperOptions {
   readonly store: TaskStore;
   readonly blobs: BlobStore;
   /** Null: finished tasks are kept. */
@@ -20,7 +20,7 @@ export interface HousekeeperOptions {
   readonly isStopping: () => boolean;
 }
 
-/** @returns a function that ends it, after its current round */
+/** @returns a function that stops it after its current round */
 export function startHousekeeper(options: HousekeeperOptions): () => Promise<void> {
   const { store, blobs, retentionMs, uploadUrlTtlMs, logger, onEvent, isStopping } = options;
   let running: Promise<void> | null = null;
@@ -39,7 +39,7 @@ export function startHousekeeper(options: HousekeeperOptions): () => Promise<voi
     if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
       cleanedAtMs = performance.now();
       const referenced = (keys: readonly string[]) => store.referenced(keys);
-      // A task names what its client uploads to a bucket only after the notification.
+      // A file uploaded to a bucket is part of its task only after the notification.
       const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * uploadUrlTtlMs);
       await blobs.clean({ olderThanMs, referenced });
     }
@@ -51,7 +51,7 @@ export function startHousekeeper(options: HousekeeperOptions): () => Promise<voi
         running = null;
       });
   };
-  // Looks more often if urls live only for a short time.
+  // More often if URLs are short-lived.
   const everyMs = Math.min(SWEEP_EVERY_MS, Math.max(500, uploadUrlTtlMs / 2));
   const timer = setInterval(tick, everyMs);
   timer.unref();

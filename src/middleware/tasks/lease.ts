@@ -1,23 +1,22 @@
 /**
- * The hold of an attempt on its task: extended by the heartbeat of the process (heartbeat.ts) while
- * the handler works, lost if the store says that the task is not held by this attempt any more.
+ * The lease of an attempt on its task: extended by the heartbeat of the process while the handler
+ * works, lost if the store reports that another attempt holds the task.
  */
 import { CodedError } from '../../shared/errors.ts';
 import type { Task, TaskProgress } from '../stores/port/task.ts';
 import type { Attempt, TaskStore } from '../stores/port/taskStore.ts';
-import type { Beating, Heartbeat } from './heartbeat.ts';
 
-/** What a handler gets besides its task. */
+/** The handler's connection to the runner. */
 export interface TaskContext {
-  /** Aborted when the task is cancelled or lost, or the runner shuts down: stop within a second. */
+  /** Aborted if the task is cancelled or lost, or the runner shuts down: stop within a second. */
   readonly signal: AbortSignal;
-  /** The task is suspect: work on it alone, in a worker that nothing else depends on. */
+  /** True if the task is suspect: work on it in a separate worker. */
   readonly isolated: boolean;
   /** Reports progress, which is written with the next beat, so it may be called often. */
   report(progress: TaskProgress): void;
   /** Reports the number of signatures, once known. */
   counted(count: number): Promise<void>;
-  /** verifying → aggregating. @throws the signal's reason if the task is not ours any more */
+  /** verifying → aggregating. @throws the signal's reason if the attempt has lost the task */
   aggregating(progress: TaskProgress): Promise<void>;
 }
 
@@ -25,12 +24,12 @@ export interface TaskContext {
 const MAX_WAIT_MS = 300;
 
 /** The reason why a handler was aborted. */
-export type Ending = 'cancelled' | 'lost' | 'shutdown';
+type Ending = 'cancelled' | 'lost' | 'shutdown';
 
 /** An attempt at a task, as the runner sees it. */
 export class Run {
   readonly task: Task;
-  /** Resolves when nothing of this attempt is left to do; never rejects. */
+  /** Resolves when the attempt is completely over; never rejects. */
   done: Promise<void> = Promise.resolve();
   readonly #controller = new AbortController();
   #ending: Ending | null = null;
@@ -49,7 +48,7 @@ export class Run {
     return { taskId: id, attempt, ...(requestId !== null && { requestId }) };
   }
 
-  /** Null while nothing has ended the attempt from outside. */
+  /** The reason for the abort; null if the attempt was not aborted. */
   get ending(): Ending | null {
     return this.#ending;
   }
@@ -67,22 +66,18 @@ interface LeaseOptions {
   readonly leaseMs: number;
   readonly heartbeat: Heartbeat;
   readonly isolated: boolean;
-  /** The store did not answer. */
+  /** Called if the store did not answer. */
   readonly onTrouble: (error: unknown) => void;
-  /** A phase of the work is over. */
+  /** Called at the end of each phase. */
   readonly onPhase: (phase: TaskProgress['phase'], durationMs: number) => void;
 }
 
-/** Keeps the lease alive until `end`, and carries the handler's news to the store. */
-export class Lease implements Beating {
+/** Keeps the lease alive until `end`, and writes the handler's progress to the store. */
+export class Lease {
   /** For the handler. */
   readonly context: TaskContext;
   readonly #run: Run;
-  readonly #store: TaskStore;
-  readonly #leaseMs: number;
-  readonly #heartbeat: Heartbeat;
-  readonly #onTrouble: (error: unknown) => void;
-  readonly #onPhase: LeaseOptions['onPhase'];
+  readonly #options: LeaseOptions;
   #phase: TaskProgress['phase'] = 'read';
   #phaseMs = performance.now();
   #signatures: number;
@@ -92,13 +87,8 @@ export class Lease implements Beating {
   #ended = false;
 
   constructor(run: Run, options: LeaseOptions) {
-    const { store, leaseMs, heartbeat, isolated, onTrouble, onPhase } = options;
     this.#run = run;
-    this.#store = store;
-    this.#leaseMs = leaseMs;
-    this.#heartbeat = heartbeat;
-    this.#onTrouble = onTrouble;
-    this.#onPhase = onPhase;
+    this.#options = options;
     this.#signatures = run.task.count;
     const tell = async (more: { state?: 'aggregating'; count?: number }) => {
       await this.extend(more);
@@ -106,7 +96,7 @@ export class Lease implements Beating {
     };
     this.context = {
       signal: run.signal,
-      isolated,
+      isolated: options.isolated,
       report: (progress) => this.#note(progress),
       counted: (count) => {
         this.#signatures = count;
@@ -117,7 +107,7 @@ export class Lease implements Beating {
         return tell({ state: 'aggregating' });
       },
     };
-    heartbeat.keep(this);
+    options.heartbeat.keep(this);
   }
 
   get attempt(): Attempt {
@@ -125,24 +115,26 @@ export class Lease implements Beating {
     return { id, attempt };
   }
 
+  /** False once it has ended, or is known to be lost. */
   get isOurs(): boolean {
     const { ending } = this.#run;
     return !this.#ended && ending !== 'lost' && ending !== 'cancelled';
   }
 
+  /** True if there is progress that the store does not have yet. */
   get hasNews(): boolean {
     return this.#progress !== undefined;
   }
 
-  /** Writes an outcome; tries again while the store has trouble and the lease may still hold. */
+  /** Writes an outcome; retries while the store fails and the lease may still hold. */
   async write(outcome: () => Promise<boolean>): Promise<boolean> {
     for (let waitMs = 25; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
       try {
         return await outcome();
       } catch (error) {
-        this.#onTrouble(error);
-        // It is unknown whether it was written; after the lease, another attempt finds out.
-        if (this.#sinceExtendedMs() > this.#leaseMs) return false;
+        this.#options.onTrouble(error);
+        // It may have been written. Once the lease has ended, another attempt finds out.
+        if (this.#sinceExtendedMs() > this.#options.leaseMs) return false;
         await new Promise((resolve) => setTimeout(resolve, waitMs));
       }
     }
@@ -156,15 +148,15 @@ export class Lease implements Beating {
   end(): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#heartbeat.drop(this);
-    this.#onPhase(this.#phase, performance.now() - this.#phaseMs);
+    this.#options.heartbeat.drop(this);
+    this.#options.onPhase(this.#phase, performance.now() - this.#phaseMs);
   }
 
   #note(progress: TaskProgress): void {
     this.#progress = progress;
     if (progress.phase === this.#phase) return;
     const nowMs = performance.now();
-    this.#onPhase(this.#phase, nowMs - this.#phaseMs);
+    this.#options.onPhase(this.#phase, nowMs - this.#phaseMs);
     this.#phase = progress.phase;
     this.#phaseMs = nowMs;
   }
@@ -173,30 +165,106 @@ export class Lease implements Beating {
     return performance.now() - this.#extendedMs;
   }
 
-  /** After the end of the lease, the task may be another's. */
+  /** The store did not answer. After the end of the lease, another attempt may have the task. */
   miss(): void {
-    if (this.#sinceExtendedMs() > this.#leaseMs) this.#run.abort('lost');
+    if (this.#sinceExtendedMs() > this.#options.leaseMs) this.#run.abort('lost');
   }
 
+  /** Takes the store's answer to a request of `askedMs` to extend the lease. */
   async hear(ours: boolean, askedMs: number): Promise<void> {
     // The new lease counts from the request, since it is unknown when it was granted.
     if (ours) this.#extendedMs = askedMs;
     else if (this.isOurs) await this.#lost();
   }
 
+  /** Extends the lease, and writes the progress. */
   async extend(more: { state?: 'aggregating'; count?: number } = {}): Promise<void> {
     const { id, attempt } = this.#run.task;
     const progress = this.#progress;
     this.#progress = undefined;
     const askedMs = performance.now();
     const news = progress ? { ...more, progress } : more;
-    const ours = await this.#store.extend(id, attempt, { leaseMs: this.#leaseMs, ...news });
+    const { store, leaseMs } = this.#options;
+    const ours = await store.extend(id, attempt, { leaseMs, ...news });
     await this.hear(ours, askedMs);
   }
 
-  /** The task is not ours any more; the store tells whether it was cancelled. */
+  /** Finds out whether a task that is not held any more was cancelled. */
   async #lost(): Promise<void> {
-    const now = await this.#store.get(this.#run.task.id);
+    const now = await this.#options.store.get(this.#run.task.id);
     this.#run.abort(now === null || now.state === 'cancelled' ? 'cancelled' : 'lost');
+  }
+}
+
+interface HeartbeatOptions {
+  readonly store: TaskStore;
+  readonly leaseMs: number;
+  /** Maximum time between two beats. */
+  readonly beatMs: number;
+  /** Called if the store did not answer. */
+  readonly onTrouble: (error: unknown) => void;
+}
+
+/**
+ * The heartbeat of a process: with every beat, one write to the store extends all leases and
+ * returns which tasks are still held. A task with progress to report gets its own write, which
+ * extends its lease as well.
+ */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  readonly #everyMs: number;
+  readonly #leases = new Set<Lease>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+    this.#everyMs = Math.min(options.beatMs, options.leaseMs / 3);
+  }
+
+  /** Keeps the lease alive until `drop`. */
+  keep(lease: Lease): void {
+    this.#leases.add(lease);
+    this.#timer ??= setTimeout(this.#beat, this.#everyMs);
+  }
+
+  drop(lease: Lease): void {
+    this.#leases.delete(lease);
+    if (this.#leases.size > 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  readonly #beat = async (): Promise<void> => {
+    const timer = this.#timer;
+    const leases = Array.from(this.#leases).filter((lease) => lease.isOurs);
+    const silent = leases.filter((lease) => !lease.hasNews);
+    const telling = leases.filter((lease) => lease.hasNews);
+    await Promise.all([this.#extend(silent), ...telling.map((lease) => this.#tell(lease))]);
+    // Unless it was stopped meanwhile, and perhaps started again.
+    if (this.#timer === timer) this.#timer = setTimeout(this.#beat, this.#everyMs);
+  };
+
+  async #extend(leases: readonly Lease[]): Promise<void> {
+    if (leases.length === 0) return;
+    const { store, leaseMs, onTrouble } = this.#options;
+    const askedMs = performance.now();
+    try {
+      const attempts = leases.map((lease) => lease.attempt);
+      const held = await store.extendAll(attempts, leaseMs);
+      const settled = leases.map((lease) => lease.hear(held.has(lease.attempt.id), askedMs));
+      await Promise.all(settled);
+    } catch (error) {
+      onTrouble(error);
+      for (const lease of leases) lease.miss();
+    }
+  }
+
+  async #tell(lease: Lease): Promise<void> {
+    try {
+      await lease.extend();
+    } catch (error) {
+      this.#options.onTrouble(error);
+      lease.miss();
+    }
   }
 }

@@ -1,14 +1,14 @@
 /**
  * The work of the service's worker thread: reads, verifies and proves one task after another, and
- * judges aggregates in between. It never touches a store. It has a pool of further threads, which
- * it keeps from task to task.
+ * verifies aggregates in between. It never touches a store. It has a pool of further threads, kept
+ * from task to task.
  */
 import {
   type AggregatePool,
   type AggregateProgress,
   createAggregatePool,
 } from '../../aggregate/index.ts';
-import { isCodedError, toCodedError } from '../../shared/errors.ts';
+import { isCodedError } from '../../shared/errors.ts';
 import { unpackItems } from '../../shared/threads/packItems.ts';
 import type { WorkContext } from '../../shared/threads/serve.ts';
 import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
@@ -21,16 +21,7 @@ import {
 import type { TaskItem } from '../../wire/triple.ts';
 import { parseStrictJson } from '../http/strictJson.ts';
 import { TaskFailure } from '../stores/port/task.ts';
-import type {
-  AggregateWork,
-  Answer,
-  Failure,
-  Judgement,
-  JudgeWork,
-  Made,
-  News,
-  Work,
-} from './taskWork.ts';
+import type { AggregateWork, Answer, Judgement, JudgeWork, Made, News, Work } from './taskWork.ts';
 
 /**
  * Allowed commas and brackets of a task file per item: a triple has 4, and may have unknown fields.
@@ -38,10 +29,10 @@ import type {
 const TOKENS_PER_ITEM = 16;
 const SPARE_TOKENS = 1024;
 
-/** Faults reported in full; `total` says how many there are. */
+/** Maximum number of faults reported in full; `total` counts all. */
 const SHOWN_FAULTS = 100;
 
-/** The threads and the memory of the last task are kept this long. */
+/** Time for which the threads and memory of the last task are kept. */
 const IDLE_MS = 60_000;
 
 let pool: AggregatePool | undefined;
@@ -66,23 +57,9 @@ async function withPool<T>(threads: number, use: (pool: AggregatePool) => Promis
   }
 }
 
-/** @returns the result, or the failure */
+/** @throws CodedError; a TaskFailure for what is wrong with the file */
 export async function performTask(work: Work, context: WorkContext): Promise<Answer> {
-  try {
-    return work.kind === 'judge' ? await judge(work) : await aggregate(work, context);
-  } catch (error) {
-    return { failure: failureOf(error) };
-  }
-}
-
-/** An error as data: errors lose their fields between threads. */
-function failureOf(error: unknown): Failure {
-  const coded = toCodedError(error);
-  const { code, message, invalid } = coded;
-  const shown =
-    coded instanceof TaskFailure ? coded.shown : { code, message, ...(invalid && { invalid }) };
-  const cause = coded.cause instanceof Error ? coded.cause.stack : undefined;
-  return { shown, cause };
+  return work.kind === 'judge' ? judge(work) : aggregate(work, context);
 }
 
 async function judge({ aggregate, statements, threads }: JudgeWork): Promise<Judgement> {
@@ -102,7 +79,7 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
   const readMs = performance.now();
   let verifiedMs = 0;
   const onProgress = ({ phase, done, total }: AggregateProgress): void => {
-    // The end of the phase: every signature is valid.
+    // End of the phase: every signature is valid.
     if (phase === 'verifying' && done === total && verifiedMs === 0) {
       verifiedMs = performance.now();
       report({ verified: true });
@@ -126,7 +103,7 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
   };
 }
 
-/** @throws TaskFailure that says what is wrong with the file */
+/** @throws TaskFailure that describes the faults of the file */
 function read({ file, limits }: AggregateWork): TaskItem[] {
   const value = parse(new Uint8Array(file), limits);
   const { items, faults } = checkTriples(value, limits);

@@ -1,8 +1,8 @@
-/** Long computations stand back behind requests: the priority of the threads that make them. */
+/** Thread priorities: requests take precedence over long computations. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { getPriority, setPriority } from 'node:os';
 
-/** What is added to the niceness; with 10 more, a thread gets a tenth of a contended core. */
+/** Increments of the niceness; with 10, a thread gets a tenth of a contended core. */
 const NICER = { read: 5, task: 10, engine: 10 } as const;
 const LEAST = 19;
 
@@ -15,12 +15,12 @@ export function standBack(work: 'read' | 'task'): void {
   lower(work, 0);
 }
 
-/** What Linux shows of the threads of this process. */
+/** The threads of this process, on Linux. */
 const THREADS = '/proc/self/task';
 
 /**
- * Lowers the priority of the threads with which V8 collects garbage and compiles (Linux only, and
- * where they have a name: Node 24). For a process that does nothing but serve.
+ * Lowers the priority of the threads with which V8 collects garbage and compiles (Linux, Node 24).
+ * For a process that only serves.
  */
 export function engineStandsBack(): void {
   if (!isPerThread) return;
@@ -30,7 +30,7 @@ export function engineStandsBack(): void {
       if (name === 'V8Worker') lower('engine', Number(id));
     }
   } catch {
-    // A host that hides them.
+    // The host hides them.
   }
 }
 
@@ -40,6 +40,6 @@ function lower(work: keyof typeof NICER, thread: number): void {
   try {
     setPriority(thread, Math.min(LEAST, own + NICER[work]));
   } catch {
-    // A host that forbids it: everything takes its turn.
+    // The host forbids it.
   }
 }

@@ -1,10 +1,9 @@
 /**
  * Reads bodies with many items: triples for a new task, or an aggregate and its statements. The
- * same code runs on the service's own thread for small bodies and in a worker thread for large
- * ones, so that the answers are the same. Nothing is decoded that need not be.
+ * same code runs on the main thread for small bodies and in a worker thread for large ones, so that
+ * the answers are the same. Hex is decoded only if necessary.
  */
 import { ascii, concatAll } from '../../shared/bytes.ts';
-import { type ErrorCode, isCodedError } from '../../shared/errors.ts';
 import { packItems } from '../../shared/threads/packItems.ts';
 import {
   type BytesForm,
@@ -16,10 +15,9 @@ import {
 import type { Statement, TaskItem } from '../../wire/triple.ts';
 import { free } from '../http/buffers.ts';
 import { requestFingerprint } from '../http/idempotency.ts';
-import { type Fault, ProblemError } from '../http/problems.ts';
+import { ProblemError } from '../http/problems.ts';
 import { type JsonLimits, parseSlimJson, requireHex, requireObject } from '../http/strictJson.ts';
 
-/** What all bodies with items have in common. */
 interface Reading {
   readonly limits: BatchLimits;
 }
@@ -30,14 +28,14 @@ export interface BatchLimits extends Required<Pick<JsonLimits, 'maxTokens'>> {
   readonly maxAggregateBytes: number;
 }
 
-/** `{data: [triple, …]}` is wanted. */
+/** Expects `{data: [triple, …]}`. */
 export interface TriplesReading extends Reading {
   readonly wanted: 'triples';
-  /** What precedes the body in the fingerprint of the request; null if none is needed. */
+  /** The text before the body in the request's fingerprint; null if none is needed. */
   readonly requestLine: string | null;
 }
 
-/** `{aggregate, statements: [statement, …]}` is wanted. */
+/** Expects `{aggregate, statements: [statement, …]}`. */
 export interface ClaimReading extends Reading {
   readonly wanted: 'claim';
 }
@@ -45,12 +43,12 @@ export interface ClaimReading extends Reading {
 /** Triples of the right form. */
 export interface Batch {
   readonly count: number;
-  /** All of its buffer, which nobody else has: whoever is done with it may give its memory away. */
+  /** A whole buffer without other users: the caller may free its memory. */
   readonly file: Uint8Array<ArrayBuffer>;
   readonly fingerprint: string | null;
 }
 
-/** An aggregate, and what it is said to be about: items with empty signatures, packed. */
+/** An aggregate and its alleged statements: items with empty signatures, packed. */
 export interface Claim {
   readonly aggregate: Uint8Array;
   readonly statements: ArrayBuffer;
@@ -60,30 +58,20 @@ export interface Claim {
 export interface ReadWork {
   readonly kind: 'read';
   readonly reading: TriplesReading | ClaimReading;
-  /** The body, one after the other; the last one may be longer than what is left of it. */
+  /** The body in order; the last block may be longer than the rest of the body. */
   readonly blocks: readonly ArrayBuffer[];
   readonly bytes: number;
 }
 
-/** A {@link ProblemError} as data: errors lose their fields between threads. */
-export interface ReadFailure {
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly errors: readonly Fault[] | null;
-}
-
-export type ReadAnswer = Batch | Claim | { readonly failure: ReadFailure };
-
-/** @returns what the body holds, or what is wrong with it */
-export function performRead({ reading, blocks, bytes }: ReadWork): ReadAnswer {
+/**
+ * Returns the contents of the body.
+ *
+ * @throws ProblemError as `readBatch`
+ */
+export function performRead({ reading, blocks, bytes }: ReadWork): Batch | Claim {
   const body = joined(blocks, bytes);
   try {
     return readBatch(body, reading);
-  } catch (error) {
-    if (!isCodedError(error)) throw error;
-    const { code, message } = error;
-    const errors = error instanceof ProblemError ? (error.errors ?? null) : null;
-    return { failure: { code, message, errors } };
   } finally {
     free(body.buffer);
   }
@@ -133,7 +121,7 @@ function readClaim(body: Uint8Array, reading: ClaimReading): Claim {
   return { aggregate: aggregate.slice(), statements: packStatements(items) };
 }
 
-/** Statements as they travel to the thread that judges an aggregate. */
+/** Packs statements for the thread that verifies an aggregate. */
 export function packStatements(statements: readonly Statement[]): ArrayBuffer {
   const signature = new Uint8Array(0);
   return packItems(statements.map((statement) => ({ ...statement, signature })));
@@ -159,7 +147,7 @@ function parse(
 
 const latin1 = new TextDecoder('latin1');
 
-/** A string as it was sent, whether it was left in the body or not. */
+/** Returns a string as sent, whether or not it was left in the body. */
 const sent = (given: unknown, left: Left): unknown => {
   const text = typeof given === 'string' ? left.get(given) : undefined;
   return text === undefined ? given : latin1.decode(text);
@@ -172,7 +160,7 @@ const hexForm = (left: Left): BytesForm => ({
   nameOf: (given) => HEX_FORM.nameOf(sent(given, left)),
 });
 
-/** Checks hex, but leaves it as it is: what it gives are the characters. */
+/** Checks hex, and returns its characters. */
 const textForm = (left: Left): BytesForm => ({
   ...HEX_FORM,
   decode(given, maxBytes) {
@@ -193,7 +181,7 @@ const BEFORE_SIGNATURE = ascii('","signature":"');
 const BETWEEN = ascii('"},\n');
 const END = ascii('"}]\n');
 
-/** The task file of triples: their fields are nothing but hex, so they can be quoted. */
+/** Returns the task file of triples. Their fields are hex, so they need no escapes. */
 function taskFile(items: readonly TaskItem[]): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array[] = [ascii('[')];
   items.forEach(({ message, publicKey, signature }, index) => {
@@ -218,7 +206,7 @@ const headOfText = (text: Uint8Array): Head => [
   Number.parseInt(latin1.decode(text.subarray(2, 4)), 16),
 ];
 
-/** A key of the wrong length or set can never be valid: better reported now than by the worker. */
+/** Rejects keys of the wrong length or set now, instead of in the worker. */
 function requireKeys(
   items: readonly { readonly publicKey: Uint8Array }[],
   at: string,

@@ -1,22 +1,22 @@
 /**
- * Takes tasks from the store and carries each one through: claim, heartbeat, outcome.
+ * Claims tasks from the store and performs them: claim, heartbeat, outcome.
  *
  *   claim ─▶ handler ─▶ finish | fail | back to waiting
  *              ▲
- *            beats: extends the lease, writes progress, learns that the task was cancelled or lost
+ *            heartbeat: extends the lease, writes progress, detects cancellation and loss
  *
- * The store is the truth. When a beat finds that the attempt is not the current one, the handler is
+ * The store decides. When a heartbeat finds that the attempt is not the current one, the handler is
  * aborted and nothing more is written. If this process dies, the lease ends, and any runner on the
- * same store takes the task over.
+ * same store takes over the task.
  *
- * A task fails only by what is wrong with itself. A fault of its surroundings (the store is away,
- * the disk is full) is waited out, however long it lasts. A task whose workers die is suspect:
+ * A task fails only for its own faults. After other faults (the store is unreachable, the disk is
+ * full) it is retried for as long as they last. A task whose workers die is suspect:
  *
  *   suspect (2 dead workers, or lost 3 times with its whole process) ─▶ isolated attempts
  *   isolated worker dies, and `maxFailures` are reached ─▶ set aside, with its input
  *
- * The end of a process proves nothing, since others worked in it too and it may have been stopped;
- * so losses make a task suspect, but never guilty.
+ * The death of a whole process proves nothing, since it ran other tasks too and may have been
+ * killed. So losses make a task suspect, but only an isolated worker's death counts against it.
  */
 import { type CodedError, toCodedError } from '../../shared/errors.ts';
 import { Alarm } from '../../shared/wait.ts';
@@ -29,12 +29,11 @@ import {
   type TaskResult,
 } from '../stores/port/task.ts';
 import type { Retry, TaskNews, TaskStore } from '../stores/port/taskStore.ts';
-import { Heartbeat } from './heartbeat.ts';
-import { Lease, Run, type TaskContext } from './lease.ts';
+import { Heartbeat, Lease, Run, type TaskContext } from './lease.ts';
 
 export type { TaskContext };
 
-/** The work itself. If it stops early, it leaves nothing behind. */
+/** The work itself. Leaves nothing behind if it is stopped early. */
 export interface TaskHandler {
   /**
    * Does the work of one attempt. The blob of the result is stored when this resolves; its key
@@ -44,45 +43,45 @@ export interface TaskHandler {
    *   has failed. `THREAD_LOST` means that the worker died of this task.
    */
   run(task: Task, context: TaskContext): Promise<TaskResult>;
-  /** Deletes blobs that are not needed any more. */
+  /** Deletes blobs. */
   discard(keys: readonly string[]): Promise<void>;
 }
 
 export interface RunnerOptions {
   readonly store: TaskStore;
   readonly handler: TaskHandler;
-  /** Threads that each task gets (`VCPUs`). */
+  /** Threads per task (`VCPUs`). */
   readonly threads: number;
   /** Tasks at a time. Default 2: one is read while the other computes. */
   readonly concurrency?: number;
   /** Silence after which a worker loses its task. Default 10 s. */
   readonly leaseMs?: number;
-  /** Time between two looks into the queue if nothing wakes the runner. Default 1 s. */
+  /** Interval of polling the queue. Default 1 s. */
   readonly pollMs?: number;
-  /** Time between two beats, which notice what other processes cancelled. Default 800 ms. */
+  /** Interval of heartbeats, which detect cancellation by other processes. Default 800 ms. */
   readonly beatMs?: number;
   /**
-   * Dead workers after which a task is set aside, if the last one was its own. Default 5: at least
-   * three of them were.
+   * Dead workers after which a task is set aside, if the last one was isolated. Default 5, of which
+   * at least three were.
    */
   readonly maxFailures?: number;
   /** First delay before a retry; doubles each time, up to two minutes. Default 1 s. */
   readonly retryMs?: number;
   readonly onEvent?: (event: RunnerEvent) => void;
-  /** Runs an attempt, from its claim to its outcome; for traces. */
+  /** Wraps an attempt, from its claim to its outcome; for traces. */
   readonly around?: (task: Task, attempt: () => Promise<void>) => Promise<void>;
 }
 
 export interface Runner {
-  /** Number of tasks in work. */
+  /** Number of running tasks. */
   readonly running: number;
-  /** Starts to take tasks; a second call does nothing. */
+  /** Starts to claim tasks. Idempotent. */
   start(): void;
-  /** Looks into the queue now. Not needed after changes through the same store object. */
+  /** Polls the queue now. Not needed after changes through the same store object. */
   wake(): void;
   /**
-   * Takes no more tasks, lets those in work end for `graceMs`, then aborts them and gives them back
-   * to the queue. The promise is the same for every call, and does not reject.
+   * Stops claiming, lets running tasks finish for `graceMs`, then aborts them and returns them to
+   * the queue. Every call returns the same promise, which does not reject.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -158,13 +157,13 @@ class TaskRunner implements Runner {
     this.#unwatch();
   }
 
-  /** Told by the store: a task is waiting, or one of ours was taken away. */
+  /** Handles news from the store: a task is waiting, or a running one was cancelled or lost. */
   #notice(task: TaskNews): void {
     if (task.state === 'waiting') this.wake();
     for (const run of this.#runs) {
       if (run.task.id !== task.id) continue;
       const { attempt } = run.task;
-      // What another process tells of an earlier attempt may come late.
+      // News of an earlier attempt from another process may be late.
       if (task.attempt < attempt) continue;
       if (task.state === 'cancelled') run.abort('cancelled');
       else if (task.attempt > attempt || task.state === 'waiting') run.abort('lost');
@@ -255,7 +254,7 @@ class TaskRunner implements Runner {
     if (accepted && type === 'failed') await this.#discard(input?.key);
   }
 
-  /** What becomes of a task after a fault. */
+  /** Decides the outcome of a fault. */
   #fateOf({ failures }: Task, lease: Lease, error: CodedError): 'failed' | 'retried' | 'setAside' {
     if (!error.retriable) return 'failed';
     const guilty = lease.context.isolated && isDeath(error);
@@ -268,7 +267,7 @@ class TaskRunner implements Runner {
     if (!isDeath(error)) {
       return { delayMs: delayMs(Math.max(0, attempt - 1 - failures - losses)), blameless: true };
     }
-    // A thread that died concerns only this task: its first retry need not wait.
+    // The first retry after a dead worker need not wait.
     return { delayMs: failures === 0 ? 0 : delayMs(failures) };
   }
 
@@ -280,7 +279,7 @@ class TaskRunner implements Runner {
 
   /**
    * Deletes a blob unless a task needs it: an outcome may have been written although its
-   * confirmation was lost. What cannot be deleted now is left to the housekeeper.
+   * confirmation was lost. If it fails, the housekeeper deletes the blob later.
    */
   async #discard(key: string | undefined): Promise<void> {
     if (key === undefined) return;
@@ -294,19 +293,19 @@ class TaskRunner implements Runner {
   }
 }
 
-/** Whether the worker died of the task. */
+/** Returns whether the worker died. */
 const isDeath = ({ code }: CodedError): boolean => code === 'THREAD_LOST';
 
 const isSuspect = ({ failures, losses }: Task): boolean =>
   failures >= SUSPECT_FAILURES || losses >= SUSPECT_LOSSES;
 
-/** Why the store refused an outcome. */
+/** Returns the event for an outcome that the store refused. */
 const refusalOf = ({ ending, named }: Run): RunnerEvent =>
   ending === 'cancelled'
     ? { type: 'cancelled', ...named }
     : { type: 'lost', ...named, stale: true };
 
-/** The part of an error that clients see: its code and text, never its cause. */
+/** Returns the part of an error that clients see, without its cause. */
 function shownError({ code, message, invalid }: CodedError): TaskError {
   return { code, message, ...(invalid && { invalid }) };
 }

@@ -8,11 +8,11 @@ import { parentLine } from './childProcess.ts';
 import { standBack } from './priority.ts';
 import { TASK_WORKER, type Work } from './taskWork.ts';
 
-// A system that is short of memory should end this process, not the server (Linux).
+// The system's out-of-memory killer should choose this process, not the server (Linux).
 try {
   writeFileSync('/proc/self/oom_score_adj', '1000');
 } catch {
-  // Other systems choose for themselves.
+  // Other systems have no such setting.
 }
 
 standBack('task');

@@ -4,25 +4,24 @@
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { TaskFileLimits } from '../../wire/taskFile.ts';
-import type { TaskError } from '../stores/port/task.ts';
 
 /** The name that the thread gives in its hello. */
 export const TASK_WORKER = 'falconry tasks';
 
-/** A task file to be read, verified and aggregated. Answered by {@link Made} or a failure. */
+/** A task file to read, verify and aggregate. Answered by {@link Made}. */
 export interface AggregateWork {
   readonly kind: 'aggregate';
   readonly processId: number;
   readonly file: ArrayBuffer;
   readonly limits: Required<TaskFileLimits>;
   readonly format: AggregateFormatOption;
-  /** Threads to work with, this one included. */
+  /** Number of threads, including the worker's own. */
   readonly threads: number;
   /** The time that fetching the file took; counts as part of reading it. */
   readonly fetchMs: number;
 }
 
-/** An aggregate to be judged. Answered by {@link Judgement} or a failure. */
+/** An aggregate to verify. Answered by {@link Judgement}. */
 export interface JudgeWork {
   readonly kind: 'judge';
   readonly aggregate: ArrayBuffer;
@@ -33,11 +32,11 @@ export interface JudgeWork {
 
 export type Work = AggregateWork | JudgeWork;
 
-/** How far a task is. */
+/** The progress of a task. */
 export type News =
-  /** the file has been read, and holds so many signatures */
+  /** The file has been read, and has this many signatures. */
   | { readonly counted: number }
-  /** every signature is valid; what follows is the aggregate */
+  /** Every signature is valid; the aggregation begins. */
   | { readonly verified: true }
   | { readonly phase: 'verify' | 'aggregate'; readonly done: number };
 
@@ -52,11 +51,4 @@ export interface Judgement {
   readonly valid: boolean;
 }
 
-/** Why there is neither. */
-export interface Failure {
-  readonly shown: TaskError;
-  /** For the log. */
-  readonly cause: string | undefined;
-}
-
-export type Answer = Made | Judgement | { readonly failure: Failure };
+export type Answer = Made | Judgement;

@@ -1,9 +1,9 @@
-/** The work on tasks in the log: failures and trouble for everybody, the rest for debugging. */
+/** Logs the work on tasks: failures and trouble as warnings and errors, the rest as debug. */
 
 import type { Logger, RunnerEvent } from '../events.ts';
 import { errorSummary, errorText } from '../events.ts';
 
-/** The same trouble is told once in this time: a store that is away is met at every beat. */
+/** The same trouble is logged once per interval: every heartbeat meets an unreachable store. */
 const TROUBLE_EVERY_MS = 10_000;
 
 /** @returns a function that writes events to the log */
@@ -18,7 +18,7 @@ export function workLog(logger: Logger): (event: RunnerEvent) => void {
       last.repeated++;
       return;
     }
-    // Texts may hold figures: what is old is forgotten.
+    // Texts may contain numbers, so old ones are dropped.
     for (const [key, { atMs }] of trouble) {
       if (nowMs - atMs >= TROUBLE_EVERY_MS) trouble.delete(key);
     }
@@ -34,7 +34,7 @@ export function workLog(logger: Logger): (event: RunnerEvent) => void {
     switch (event.type) {
       case 'failed': {
         const { error, type: _, ...named } = event;
-        // A fault of the batch is its client's; anything else is ours.
+        // A fault of the batch is the client's; anything else is the service's.
         if (error.status < 500) logger.info('task failed', { ...named, ...errorSummary(error) });
         else logger.error('task failed', { ...named, code: error.code, error: errorText(error) });
         return;

@@ -10,8 +10,9 @@ import {
 import { isFinal, TASK_STATES, type TaskState } from '../../wire/taskStates.ts';
 import { canGo, isRunning } from '../stores/port/task.ts';
 import type { NewTask } from '../stores/port/taskStore.ts';
-import { matches } from './matches.ts';
-import { type DeclareTest, HOUR_MS } from './storeWorld.ts';
+import { type DeclareTest, HOUR_MS, matches } from './storeWorld.ts';
+
+const CREATED = { clientId: 1, state: 'created', threads: 1, ttlMs: HOUR_MS } as const;
 
 /** Declares the tests. */
 export function clientContract(test: DeclareTest): void {
@@ -79,14 +80,9 @@ export function clientContract(test: DeclareTest): void {
       if (i === 30) w.clockMs -= 9000;
       ids.push((await w.add()).id);
     }
-    strictEqual(
-      ids.every((id) => Number.isSafeInteger(id) && id > 0),
-      true,
-    );
-    deepStrictEqual(
-      ids,
-      [...new Set(ids)].sort((a, b) => a - b),
-    );
+    ok(ids.every((id) => Number.isSafeInteger(id) && id > 0));
+    const grown = [...new Set(ids)].sort((a, b) => a - b);
+    deepStrictEqual(ids, grown);
     await w.store.remove(ids.at(-1)!, 1);
     ok((await w.add()).id > ids.at(-1)!);
   });
@@ -114,14 +110,14 @@ export function clientContract(test: DeclareTest): void {
       await w.add({ clientId: 2 });
     }
     const walk = async (order: 'asc' | 'desc', state?: TaskState): Promise<number[]> => {
+      const query = { clientId: 1, limit: 3, order, ...(state && { state }) };
       const seen: number[] = [];
-      let page = await w.store.list({ clientId: 1, limit: 3, order, ...(state && { state }) });
       for (;;) {
+        const after = seen.at(-1);
+        const page = await w.store.list({ ...query, ...(after !== undefined && { after }) });
         seen.push(...page.tasks.map((task) => task.id));
         ok(page.tasks.length <= 3);
         if (page.tasks.length < 3) return seen;
-        const query = { clientId: 1, limit: 3, order, after: seen.at(-1)! };
-        page = await w.store.list({ ...query, ...(state && { state }) });
       }
     };
     deepStrictEqual(await walk('asc'), ids);
@@ -131,12 +127,10 @@ export function clientContract(test: DeclareTest): void {
     deepStrictEqual(await walk('asc', 'uploaded'), odd);
     deepStrictEqual(await walk('desc', 'uploaded'), odd.toReversed());
     deepStrictEqual(await walk('asc', 'completed'), []);
-    // An id that is not there (any more) is as good as any other to go on from.
+    // An id without a task is as good as any other to continue from.
     const after = await w.store.list({ clientId: 1, limit: 9, after: ids[2]! + 1 });
-    deepStrictEqual(
-      after.tasks.map((task) => task.id),
-      ids.slice(3),
-    );
+    const rest = after.tasks.map((task) => task.id);
+    deepStrictEqual(rest, ids.slice(3));
     const exact = await w.store.list({ clientId: 1, limit: 7 });
     strictEqual(exact.tasks.length, 7);
   });
@@ -203,9 +197,8 @@ export function clientContract(test: DeclareTest): void {
     const kept = await w.add();
     const file = w.blob();
     await w.store.upload(id, file);
-    matches(await w.store.renew(kept.id, 1, 2 * HOUR_MS), {
-      expiresAtMs: w.clockMs + 2 * HOUR_MS,
-    });
+    const renewed = await w.store.renew(kept.id, 1, 2 * HOUR_MS);
+    matches(renewed, { expiresAtMs: w.clockMs + 2 * HOUR_MS });
     w.clockMs += HOUR_MS;
     deepStrictEqual(await w.store.upload(id, w.blob()), { ok: false, reason: 'state' });
     deepStrictEqual(await w.store.notify(id, 1), { ok: false, reason: 'ended' });
@@ -235,23 +228,14 @@ export function clientContract(test: DeclareTest): void {
 
   test('counts what a client has, and keeps it to its limits', async (w) => {
     const limits = { openTasks: 3, storedBytes: 100 };
-    const put = (more: Partial<NewTask>) =>
-      w.store.put(
-        { clientId: 1, state: 'created', threads: 1, ttlMs: HOUR_MS, ...more },
-        { limits },
-      );
+    const full = { ok: false, reason: 'storedBytes' };
+    const put = (more: Partial<NewTask>) => w.store.put({ ...CREATED, ...more }, { limits });
     const first = await put({});
     if (!first.ok) throw new Error();
     matches(await put({ state: 'waiting', input: w.blob(60) }), { ok: true });
-    deepStrictEqual(await put({ state: 'waiting', input: w.blob(41) }), {
-      ok: false,
-      reason: 'storedBytes',
-    });
+    deepStrictEqual(await put({ state: 'waiting', input: w.blob(41) }), full);
     const { id } = first.task;
-    deepStrictEqual(await w.store.upload(id, w.blob(41), limits), {
-      ok: false,
-      reason: 'storedBytes',
-    });
+    deepStrictEqual(await w.store.upload(id, w.blob(41), limits), full);
     matches(await w.store.upload(id, w.blob(40), limits), { ok: true });
     // The file that is replaced does not count.
     matches(await w.store.upload(id, w.blob(39), limits), { ok: true });
@@ -265,11 +249,7 @@ export function clientContract(test: DeclareTest): void {
     await w.store.extend(claimed, 1, { leaseMs: 1000, state: 'aggregating' });
     await w.store.finish(claimed, 1, w.result(claimed, 1));
     deepStrictEqual(await w.other.usage(1), { openTasks: 1, storedBytes: 7 });
-    matches((await w.store.depth()).states, {
-      created: 2,
-      waiting: 0,
-      aggregating: 0,
-    });
+    matches((await w.store.depth()).states, { created: 2, waiting: 0, aggregating: 0 });
     await w.store.remove(claimed, 1);
     deepStrictEqual(await w.other.usage(1), { openTasks: 1, storedBytes: 0 });
   });
@@ -290,13 +270,12 @@ export function clientContract(test: DeclareTest): void {
     deepStrictEqual(await begin('g'), { kind: 'mismatch' });
     matches(await w.store.beginAnswer(2, 'k', 'g', 60_000), { kind: 'held' });
 
-    const task = { clientId: 1, state: 'created', threads: 1, ttlMs: HOUR_MS } as const;
     const { hold } = held;
-    const put = await w.store.put(task, { hold });
+    const put = await w.store.put(CREATED, { hold });
     if (!put.ok) throw new Error(put.reason);
     deepStrictEqual(await begin('f', w.other), { kind: 'replay', task: put.task });
     deepStrictEqual(await begin('g'), { kind: 'mismatch' });
-    deepStrictEqual(await w.store.put(task, { hold }), { ok: false, reason: 'superseded' });
+    deepStrictEqual(await w.store.put(CREATED, { hold }), { ok: false, reason: 'superseded' });
     strictEqual(await w.store.extendAnswer(hold, 1000), false);
     strictEqual((await w.store.list({ clientId: 1, limit: 9 })).tasks.length, 1);
     await w.store.cancel(put.task.id, 1);
@@ -324,8 +303,7 @@ export function clientContract(test: DeclareTest): void {
     w.clockMs += 100;
     strictEqual((await begin()).kind, 'held');
     strictEqual(await w.store.extendAnswer(second.hold, 1000), false);
-    const task = { clientId: 1, state: 'created', threads: 1, ttlMs: HOUR_MS } as const;
-    const late = await w.store.put(task, { hold: second.hold });
+    const late = await w.store.put(CREATED, { hold: second.hold });
     deepStrictEqual(late, { ok: false, reason: 'superseded' });
   });
 
@@ -334,11 +312,9 @@ export function clientContract(test: DeclareTest): void {
   });
 
   test('makes one secret for each name', async (w) => {
-    const [a, b, c] = await Promise.all([
-      w.store.secret('a'),
-      w.other.secret('a'),
-      w.store.secret('b'),
-    ]);
+    const { store, other } = w;
+    const secrets = [store.secret('a'), other.secret('a'), store.secret('b')] as const;
+    const [a, b, c] = await Promise.all(secrets);
     strictEqual(a.length, 32);
     deepStrictEqual(b, a);
     notDeepStrictEqual(c, a);

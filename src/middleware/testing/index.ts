@@ -15,7 +15,6 @@
  * ```
  */
 export { blobContract, type OpenBlobs, type OpenedBlobs } from './blobContract.ts';
-export type { TestRunner } from './runner.ts';
 export {
   apiKeyStoreContract,
   operatorStoreContract,
@@ -24,4 +23,4 @@ export {
   storeContract,
   taskStoreContract,
 } from './storeContract.ts';
-export type { OpenedStore, OpenStore } from './storeWorld.ts';
+export type { OpenedStore, OpenStore, TestRunner } from './storeWorld.ts';

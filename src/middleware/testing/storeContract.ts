@@ -5,99 +5,101 @@
 
 import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import { isFinal, TASK_STATES } from '../../wire/taskStates.ts';
-import type { CompleteStore, ServiceStore } from '../stores/port/serviceStore.ts';
+import type { CompleteStore, ServiceStore, UnfinishedQuery } from '../stores/port/serviceStore.ts';
 import { clientContract } from './clientContract.ts';
 import { keyContract } from './keyContract.ts';
-import { matches } from './matches.ts';
 import { queueContract } from './queueContract.ts';
-import type { TestRunner } from './runner.ts';
-import { type DeclareTest, HOUR_MS, type OpenStore, testsOn, type WithPort } from './storeWorld.ts';
+import type { TestRunner } from './storeWorld.ts';
+import {
+  type DeclareTest,
+  HOUR_MS,
+  matches,
+  type OpenStore,
+  testsOn,
+  type WithPort,
+} from './storeWorld.ts';
 
 const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte + 256).join();
 
-/** Declares the tests. */
-export function secretContract(test: DeclareTest<WithPort<'secrets'>>): void {
+function secretContract(test: DeclareTest<WithPort<'secrets'>>): void {
   test('rotates secrets, and knows the old ones for a while', async (w) => {
+    const [{ secrets }, { secrets: other }] = [w.ports, w.otherPorts];
     const first = await w.store.secret('urls');
     const cursors = await w.store.secret('cursors');
-    const retired = async (from = w.ports.secrets) => (await from.secretRing('urls'))!.retired;
+    const retired = async (from = secrets) => (await from.secretRing('urls'))!.retired;
     deepStrictEqual(await retired(), []);
-    await w.otherPorts.secrets.rotateSecret('urls');
+    await other.rotateSecret('urls');
     w.clockMs += 1000;
     const second = await w.store.secret('urls');
     strictEqual(second.length, 32);
-    deepStrictEqual((await w.otherPorts.secrets.secretRing('urls'))!.current, second);
+    deepStrictEqual((await other.secretRing('urls'))!.current, second);
     notDeepStrictEqual(second, first);
     deepStrictEqual(await retired(), [{ value: first, agoMs: 1000 }]);
-    await w.ports.secrets.rotateSecret('urls');
-    deepStrictEqual(await retired(w.otherPorts.secrets), [
+    await secrets.rotateSecret('urls');
+    deepStrictEqual(await retired(other), [
       { value: second, agoMs: 0 },
       { value: first, agoMs: 1000 },
     ]);
     w.clockMs += 30 * 24 * HOUR_MS - 1000;
     const third = await w.other.secret('urls');
-    await w.ports.secrets.rotateSecret('urls');
+    await secrets.rotateSecret('urls');
     // The first one has been retired for 30 days.
-    const kept = await retired();
-    deepStrictEqual(
-      kept.map(({ value }) => value),
-      [third, second],
-    );
+    const kept = (await retired()).map(({ value }) => value);
+    deepStrictEqual(kept, [third, second]);
     deepStrictEqual(await w.store.secret('cursors'), cursors);
-    await w.ports.secrets.rotateSecret('urls', { forget: true });
+    await secrets.rotateSecret('urls', { forget: true });
     deepStrictEqual(await retired(), []);
     const last = hex(await w.other.secret('urls'));
     ok(![first, second, third].map(hex).includes(last));
   });
 
   test('makes the first secret of a name by a rotation as well, and by no look', async (w) => {
-    strictEqual(await w.ports.secrets.secretRing('new'), null);
-    strictEqual(await w.otherPorts.secrets.secretRing('new'), null);
-    await w.ports.secrets.rotateSecret('new');
+    const [{ secrets }, { secrets: other }] = [w.ports, w.otherPorts];
+    strictEqual(await secrets.secretRing('new'), null);
+    strictEqual(await other.secretRing('new'), null);
+    await secrets.rotateSecret('new');
     strictEqual((await w.other.secret('new')).length, 32);
   });
 
   test('loses no secret when several rotate at once', async (w) => {
     await w.store.secret('urls');
-    const [a, b] = [w.ports.secrets, w.otherPorts.secrets];
-    await Promise.all([a, b, a, b].map((secrets) => secrets.rotateSecret('urls')));
+    const [{ secrets }, { secrets: other }] = [w.ports, w.otherPorts];
+    const hosts = [secrets, other, secrets, other];
+    await Promise.all(hosts.map((each) => each.rotateSecret('urls')));
     const all = [await w.store.secret('urls')];
-    for (const { value } of (await w.ports.secrets.secretRing('urls'))!.retired) all.push(value);
+    for (const { value } of (await secrets.secretRing('urls'))!.retired) all.push(value);
     strictEqual(new Set(all.map(hex)).size, 5);
   });
 }
 
-/** Declares the tests. */
-export function quotaContract(test: DeclareTest<WithPort<'quotas'>>): void {
+function quotaContract(test: DeclareTest<WithPort<'quotas'>>): void {
   test('keeps quotas of clients, each limit by itself', async (w) => {
-    strictEqual(await w.ports.quotas.quota(3), null);
+    const [{ quotas }, { quotas: other }] = [w.ports, w.otherPorts];
+    strictEqual(await quotas.quota(3), null);
     const first = { openTasks: 0, storedBytes: 2 ** 40 };
-    deepStrictEqual(await w.ports.quotas.setQuota(3, first), first);
+    deepStrictEqual(await quotas.setQuota(3, first), first);
     const both = { openTasks: 5, storedBytes: 2 ** 40, requestsPerSecond: 9 };
-    deepStrictEqual(
-      await w.otherPorts.quotas.setQuota(3, { openTasks: 5, requestsPerSecond: 9 }),
-      both,
-    );
-    deepStrictEqual(await w.ports.quotas.quota(3), both);
-    await w.ports.quotas.setQuota(1, { requestsPerSecond: 1 });
-    deepStrictEqual(await w.otherPorts.quotas.quotas(), [
+    deepStrictEqual(await other.setQuota(3, { openTasks: 5, requestsPerSecond: 9 }), both);
+    deepStrictEqual(await quotas.quota(3), both);
+    await quotas.setQuota(1, { requestsPerSecond: 1 });
+    deepStrictEqual(await other.quotas(), [
       { clientId: 1, requestsPerSecond: 1 },
       { clientId: 3, ...both },
     ]);
   });
 
   test('removes a quota, any number of times', async (w) => {
-    await w.ports.quotas.setQuota(1, { openTasks: 1 });
-    await w.ports.quotas.setQuota(3, { openTasks: 3 });
-    strictEqual(await w.ports.quotas.setQuota(3, null), null);
-    strictEqual(await w.ports.quotas.setQuota(3, null), null);
-    strictEqual(await w.otherPorts.quotas.quota(3), null);
-    deepStrictEqual(await w.ports.quotas.quotas(), [{ clientId: 1, openTasks: 1 }]);
+    const [{ quotas }, { quotas: other }] = [w.ports, w.otherPorts];
+    await quotas.setQuota(1, { openTasks: 1 });
+    await quotas.setQuota(3, { openTasks: 3 });
+    strictEqual(await quotas.setQuota(3, null), null);
+    strictEqual(await quotas.setQuota(3, null), null);
+    strictEqual(await other.quota(3), null);
+    deepStrictEqual(await quotas.quotas(), [{ clientId: 1, openTasks: 1 }]);
   });
 }
 
-/** Declares the tests. */
-export function operatorContract(test: DeclareTest<Pick<CompleteStore, 'tasks'>>): void {
+function operatorContract(test: DeclareTest<Pick<CompleteStore, 'tasks'>>): void {
   test('lists the unfinished tasks of all clients in pages, and those set aside', async (w) => {
     deepStrictEqual(await w.store.unfinished({ limit: 10 }), []);
     const error = { code: 'THREAD_LOST', message: 'm' } as const;
@@ -117,10 +119,8 @@ export function operatorContract(test: DeclareTest<Pick<CompleteStore, 'tasks'>>
       if (!isFinal(state)) open.push(id);
     }
     const all = [...aside, ...open];
-    const ids = async (
-      query: Omit<Parameters<typeof w.store.unfinished>[0], 'limit'>,
-      limit = 99,
-    ) => (await w.other.unfinished({ limit, ...query })).map(({ id }) => id);
+    const ids = async (query: Partial<UnfinishedQuery>, limit = 99) =>
+      (await w.other.unfinished({ limit, ...query })).map(({ id }) => id);
     strictEqual(open.length, 6);
     deepStrictEqual(await ids({}), all);
     deepStrictEqual(await ids({ quarantined: true }), aside);

@@ -2,12 +2,11 @@
  * A store under test, with a clock that the test sets, and shorthands for what most tests need. No
  * test of a contract waits.
  */
-import { strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, fail, strictEqual } from 'node:assert/strict';
 import type { TaskState } from '../../wire/taskStates.ts';
 import type { ServiceStore } from '../stores/port/serviceStore.ts';
 import type { Task, TaskResult } from '../stores/port/task.ts';
 import type { ClaimOptions, NewTask, TaskStore } from '../stores/port/taskStore.ts';
-import type { TestRunner } from './runner.ts';
 
 /** A store with the ports that a suite is about. */
 type Tasks = Pick<ServiceStore, 'tasks'>;
@@ -155,4 +154,40 @@ export class StoreWorld<Store extends Tasks = Tasks> {
   async known(id: number): Promise<Task> {
     return (await this.other.get(id))!;
   }
+}
+
+export interface TestRunner {
+  /** Groups the tests that `body` declares. */
+  describe(name: string, body: () => void): unknown;
+  /** Declares a test, which fails if the promise of `body` rejects. */
+  it(name: string, body: () => Promise<void>): unknown;
+}
+
+/**
+ * Asserts that a value has at least the members of `expected`, and in them the same values; lists
+ * have the same length.
+ *
+ * @throws AssertionError that shows those members of the value that were expected
+ */
+export function matches(value: unknown, expected: object, message?: string): void {
+  if (typeof value !== 'object' || value === null) {
+    fail(message ?? `expected an object, got ${String(value)}`);
+  }
+  deepStrictEqual(shared(value, expected), expected, message);
+}
+
+/** Of `value`, only what `expected` has as well. */
+function shared(value: unknown, expected: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (typeof expected !== 'object' || expected === null) return value;
+  if (Array.isArray(value)) {
+    return Array.isArray(expected) ? value.map((each, i) => shared(each, expected[i])) : value;
+  }
+  if (Object.getPrototypeOf(expected) !== Object.prototype) return value;
+  const members = Object.keys(expected).filter((name) => name in value);
+  const pairs = members.map((name) => [
+    name,
+    shared(value[name as keyof typeof value], expected[name as keyof typeof expected]),
+  ]);
+  return Object.fromEntries(pairs);
 }

@@ -22,16 +22,22 @@ export type Answer =
 /** An error as plain data, since errors lose their fields between threads. */
 interface Fault {
   readonly code: ErrorCode;
+  readonly message: string;
+  /** Text of the cause, for the log. */
   readonly text: string;
+  /** Its further fields, such as `invalid`, and those of a subclass. */
+  readonly fields: object;
 }
 
 export function faultOf(error: unknown): Fault {
-  const { code, message, cause } = toCodedError(error);
-  return { code, text: cause instanceof Error ? String(cause.stack) : message };
+  const { code, message, cause, ...fields } = toCodedError(error);
+  const text = cause instanceof Error ? String(cause.stack) : message;
+  return { code, message, text, fields };
 }
 
-export const errorOf = ({ code, text }: Fault): CodedError =>
-  new CodedError(code, { cause: new Error(text) });
+/** Returns the error with its fields; of a subclass, only they remain. */
+export const errorOf = ({ code, message, text, fields }: Fault): CodedError =>
+  Object.assign(new CodedError(code, { message, cause: new Error(text) }), fields);
 
 /**
  * A view is sent as its buffer: Deno inspects every element of a view that it transfers, which
@@ -47,7 +53,8 @@ type ViewName = keyof typeof VIEWS;
 type View = InstanceType<(typeof VIEWS)[ViewName]>;
 
 /**
- * Returns plain data with every view replaced by its buffer.
+ * Returns plain data with every view replaced by its buffer. Sets, maps and shared memory are sent
+ * as they are.
  *
  * @param buffers collects every buffer, once
  */
@@ -57,25 +64,32 @@ export function flatten(value: unknown, buffers: Set<ArrayBuffer> = new Set()): 
     buffers.add(value);
     return value;
   }
-  if (ArrayBuffer.isView(value)) {
-    const view = value as View;
-    const isWhole =
-      view.buffer instanceof ArrayBuffer && view.byteLength === view.buffer.byteLength;
-    const buffer = (isWhole ? view : view.slice()).buffer as ArrayBuffer;
-    buffers.add(buffer);
-    return { view: view.constructor.name as ViewName, buffer } satisfies Flat;
-  }
-  if (Array.isArray(value)) return value.map((element) => flatten(element, buffers));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]) => [name, flatten(field, buffers)]),
-  );
+  if (!ArrayBuffer.isView(value)) return mapFields(value, (field) => flatten(field, buffers));
+  const view = value as View;
+  const isWhole = view.buffer instanceof ArrayBuffer && view.byteLength === view.buffer.byteLength;
+  const buffer = (isWhole ? view : view.slice()).buffer as ArrayBuffer;
+  buffers.add(buffer);
+  return { view: view.constructor.name as ViewName, buffer } satisfies Flat;
 }
 
 /** The inverse of {@link flatten}. */
 export function unflatten(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || value instanceof ArrayBuffer) return value;
-  if (Array.isArray(value)) return value.map(unflatten);
+  if (typeof value !== 'object' || value === null) return value;
   const { view, buffer } = value as Partial<Flat>;
-  if (view !== undefined) return new VIEWS[view](buffer!);
-  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, unflatten(field)]));
+  return view === undefined ? mapFields(value, unflatten) : new VIEWS[view](buffer!);
+}
+
+/** Converts the fields of an object or the elements of an array; copies it only if one changes. */
+function mapFields(value: object, convert: (field: unknown) => unknown): object {
+  const isArray = Array.isArray(value);
+  if (!isArray && Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const fields = value as Record<string, unknown>;
+  let copy: Record<string, unknown> | undefined;
+  for (const name of Object.keys(fields)) {
+    const converted = convert(fields[name]);
+    if (converted === fields[name]) continue;
+    copy ??= (isArray ? [...value] : { ...fields }) as Record<string, unknown>;
+    copy[name] = converted;
+  }
+  return copy ?? value;
 }

@@ -14,6 +14,7 @@ import type { StatsFs } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CodedError, isCodedError } from '../../../shared/errors.ts';
+import { withTimeout } from '../../../shared/wait.ts';
 import type {
   BlobBody,
   BlobPutOptions,
@@ -23,12 +24,12 @@ import type {
 } from '../port/blobStore.ts';
 import { chunksOf } from '../port/chunks.ts';
 
-export interface DirectoryOptions {
+interface DirectoryOptions {
   /** The directory; created if missing, readable only by its owner. */
   readonly path: string;
   /**
-   * Free bytes that task files leave on the disk, for the database; results may take half of them,
-   * since a task that ends frees its task file. Default 512 MiB, or 5 % of a smaller disk.
+   * Free space that task files leave for the database; results may use half of it, since an ended
+   * task frees its file. Default 512 MiB, or 5 % of a smaller disk.
    */
   readonly minFreeBytes?: number | undefined;
   /** For tests. */
@@ -42,16 +43,16 @@ const TEMPORARY = 'tmp';
 
 const READ_BYTES = 64 * 1024;
 
-/** Written bytes between two looks at the free space. */
+/** Written bytes between two checks of the free space. */
 const LOOK_BYTES = 1024 * 1024;
 
-/** Longest wait for the disk when it is asked whether it is there. */
+/** Time limit of a ping. */
 const PING_MS = 1000;
 
-/** Keys per question while cleaning. */
+/** Keys per query while cleaning. */
 const CLEAN_BATCH = 256;
 
-/** @returns a blob store in the directory; touches the disk at the first use only */
+/** Returns a blob store in the directory. Its first use creates the directory. */
 export function directoryBlobs(options: DirectoryOptions): BlobStore {
   const { path: root, minFreeBytes, nowMs = Date.now } = options;
   const pathOf = (key: string): string => {
@@ -77,10 +78,7 @@ export function directoryBlobs(options: DirectoryOptions): BlobStore {
   };
 }
 
-/**
- * The free space that is left alone: as asked for; else 512 MiB, or 5 % of a disk of less than
- * 10 GiB.
- */
+/** Returns the free space to keep: as given, else 512 MiB, or 5 % of a disk below 10 GiB. */
 export function lowWaterMark({ blocks, bsize }: StatsFs, minFreeBytes?: number): number {
   return minFreeBytes ?? Math.min(512 * 1024 * 1024, 0.05 * blocks * bsize);
 }
@@ -98,10 +96,10 @@ async function requireFree(
   }
 }
 
-/** Codes of the system for a full disk, a quota and a limit of a file's size. */
+/** System codes for a full disk, a quota and a file size limit. */
 const FULL = ['ENOSPC', 'EDQUOT', 'EFBIG'];
 
-/** A disk or a quota of the system that is full after all is STORAGE_FULL. */
+/** Converts the system's errors for a full disk or quota to STORAGE_FULL. */
 function nameFullDisk(error: unknown): never {
   const { code } = error as NodeJS.ErrnoException;
   if (!FULL.includes(code ?? '')) throw error;
@@ -109,18 +107,13 @@ function nameFullDisk(error: unknown): never {
 }
 
 async function ping(root: string, minFreeBytes: number | undefined): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new CodedError('STORE_UNAVAILABLE')), PING_MS);
-  });
   const look = makeFolder(root).then(() => requireFree(root, minFreeBytes, 1, 0));
   try {
-    await Promise.race([look.catch(nameFullDisk), silence]);
+    const late = () => new CodedError('STORE_UNAVAILABLE');
+    await withTimeout(look.catch(nameFullDisk), PING_MS, late);
   } catch (error) {
     if (isCodedError(error)) throw error;
     throw new CodedError('STORE_UNAVAILABLE', { cause: error });
-  } finally {
-    clearTimeout(timer);
   }
 }
 
@@ -157,7 +150,7 @@ async function readFile(path: string, maxBytes: number): Promise<Uint8Array | nu
   }
 }
 
-/** Removes files last written before then that no task needs. @returns the number of them */
+/** Removes files last written before that time that no task needs. @returns their number */
 async function clean(
   root: string,
   beforeMs: number,
@@ -216,7 +209,7 @@ async function writeWhole(
   return bytes;
 }
 
-/** Opened here, and not at the first read: a file that is removed meanwhile is still read whole. */
+/** Opens the file at once, so that it can still be read after its removal. */
 async function openBlob(path: string): Promise<StoredBlob | null> {
   const file = await unlessMissing(open(path, 'r'));
   if (!file) return null;
@@ -228,7 +221,7 @@ async function openBlob(path: string): Promise<StoredBlob | null> {
   }
 }
 
-/** The file in chunks; closed at the end of the stream, or when that is cancelled. */
+/** Returns the file in chunks; closes it at the end of the stream, or on cancellation. */
 function streamOf(file: FileHandle): ReadableStream<Uint8Array> {
   let cancelled = false;
   return new ReadableStream<Uint8Array>(
@@ -271,7 +264,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** Files below the directory last written at or before then, as paths relative to the root. */
+/** Yields files below the directory last written by then, as paths relative to the root. */
 async function* oldFiles(root: string, folder: string, beforeMs: number): AsyncGenerator<string> {
   const entries = await unlessMissing(opendir(join(root, folder)));
   if (!entries) return;

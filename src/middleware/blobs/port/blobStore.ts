@@ -1,22 +1,21 @@
 /**
- * The port for files: the task files that clients upload, and the result files. A directory and
- * S3 implement it here; a host can write its own. What must hold is
- * written at `BlobStore`.
+ * The port for files: task files that clients upload, and result files. Implemented here by a
+ * directory and by S3; a host can write its own. `BlobStore` states the contract.
  */
 
 import type { BlobRef } from '../../stores/port/task.ts';
 
 export type { BlobRef };
 
-/** A file, at once or in pieces, of which some may be empty. */
+/** A file, whole or in pieces, some of which may be empty. */
 export type BlobBody = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
 
 export interface BlobPutOptions {
-  /** `put` stops reading and throws BODY_TOO_LARGE as soon as more has arrived. */
+  /** `put` stops reading and throws BODY_TOO_LARGE when more has arrived. */
   readonly maxBytes: number;
   /**
-   * Ends the `put`: it rejects at once, even while the body has stalled and gives no piece, and
-   * nothing is left of the file.
+   * Aborts the `put`: it rejects at once, even if the body has stalled, and nothing is left of the
+   * file.
    */
   readonly signal?: AbortSignal;
 }
@@ -24,7 +23,7 @@ export interface BlobPutOptions {
 export interface UploadUrlOptions {
   /** Unix time in milliseconds. */
   readonly expiresAtMs: number;
-  /** The length of the file, if the client has told it: no other is accepted then. */
+  /** Length of the file, if the client has announced it; no other is accepted then. */
   readonly bytes?: number;
 }
 
@@ -35,20 +34,20 @@ export interface ResultUrlOptions {
   readonly method?: 'GET' | 'HEAD';
 }
 
-/** A file that a client stored with an upload url of the store. */
+/** A file that a client stored by an upload URL of the store. */
 export interface Uploaded {
   readonly blob: BlobRef;
-  /** As the client sent it. */
+  /** As sent by the client. */
   readonly contentType: string;
-  /** As the client sent it; `identity` or absent if the file is not compressed. */
+  /** As sent by the client; `identity` or absent if the file is not compressed. */
   readonly contentEncoding?: string;
 }
 
-/** Files that clients PUT at the store itself. */
+/** Files that clients PUT directly at the store. */
 export interface Arrivals {
-  /** @returns what has been PUT for the task, or null */
+  /** @returns the file that was PUT for the task, or null */
   stat(taskId: number): Promise<Uploaded | null>;
-  /** Deletes it, notified or not; called when a task has ended. */
+  /** Deletes the file; called when a task has ended. */
   discard(taskId: number): Promise<void>;
 }
 
@@ -58,38 +57,37 @@ export interface StoredBlob {
 }
 
 /**
- * Files: what clients upload, and results. A host that writes its own runs `blobContract` of
- * `falconry/testing` over it.
+ * Stores task files and results. A host that writes its own tests it with `blobContract` of
+ * `falconry/testing`.
  *
- * Keys are ours, never a client's: `inputs/<UUID>.json` for a task file, and
- * `results/<attempt>/<task id>.json` for a result. `put` writes a key once, and a reader never sees
- * half a file or a mixture of two. A store that offers upload urls of its own may use one key for
- * all uploads to a task: the `tag` of a ref names the version, and `get` and `read` refuse another.
+ * The service chooses all keys: `inputs/<UUID>.json` for a task file, and
+ * `results/<attempt>/<task id>.json` for a result. `put` writes a key once, and readers never get
+ * part of a file or a mixture of two. A store with its own upload URLs may use one key for all
+ * uploads to a task: the `tag` of a ref names the version, and `get` and `read` reject others.
  *
- * What must hold:
+ * Contract:
  * 1. When `put` resolves, the whole file is durable under its key. When it rejects, or the process
  *    dies, nothing is readable under the key; and if it rejects, no part of the file is left.
  * 2. `put` and `get` hold a few chunks in memory, whatever the size of the file.
- * 3. A url of the store says what it allows (the upload for one task, or one result) and until
- *    when, with a signature over both. A store without urls is served by the routes of the service.
- * 4. What is wrong with the store and not with the caller is a CodedError: `STORAGE_FULL` without
- *    room for more, `STORE_UNAVAILABLE` for everything else. What a body throws is thrown on.
- * 5. When `put` resolves, the bytes that it was given are the caller's again: it may overwrite them
- *    or give their memory away.
- * 6. A `put` that ends early (the file is too large, or the signal says so) ends its body, too: it
- *    calls `return` of the iterator, or cancels the stream. It never reads far beyond the limit.
- * 7. Every verb refuses a key of another form with a RangeError, as its rejection: such a key might
- *    lead out of the store.
+ * 3. A URL of the store states what it allows (the upload for one task, or one result) and until
+ *    when, with a signature over both. The service's own routes serve a store without URLs.
+ * 4. A fault of the store is a CodedError: `STORAGE_FULL` without room, else `STORE_UNAVAILABLE`.
+ *    Errors of a body are rethrown.
+ * 5. When `put` resolves, the caller may overwrite the given bytes or free their memory.
+ * 6. A `put` that ends early (file too large, or aborted) also ends its body: it calls `return` of
+ *    the iterator, or cancels the stream. It never reads far beyond the limit.
+ * 7. Every verb rejects a key of another form with a RangeError, since it might lead out of the
+ *    store.
  */
 export interface BlobStore {
   /**
-   * Stores a file as it streams in; one of exactly `maxBytes` is taken, an empty one too.
+   * Stores a file as it arrives; accepts exactly `maxBytes`, and an empty file.
    *
    * @throws CodedError `BODY_TOO_LARGE` beyond the limit, RangeError for a key of another form
    */
   put(key: string, body: BlobBody, options: BlobPutOptions): Promise<BlobRef>;
   /**
-   * The stream holds something open: it is to be read to its end, or cancelled.
+   * The caller must read the stream to its end, or cancel it.
    *
    * @returns the file as a stream with its length, or null
    * @throws CodedError `INPUT_CHANGED` if its version is not that of the ref's tag
@@ -103,17 +101,17 @@ export interface BlobStore {
   read(blob: Pick<BlobRef, 'key' | 'tag'>, maxBytes: number): Promise<Uint8Array | null>;
   /** @returns key and length of the file, or null */
   stat(key: string): Promise<BlobRef | null>;
-  /** Deletes the file if there is one; that there is none is no error. */
+  /** Deletes the file, if there is one. */
   delete(key: string): Promise<void>;
 
-  /** The store's own urls for uploads; absent if clients upload through the service. */
+  /** Upload URLs of the store; absent if clients upload through the service. */
   readonly uploads?: Arrivals & {
     /** The url to which the file of a task may be PUT. */
     url(taskId: number, options: UploadUrlOptions): Promise<string>;
   };
-  /** The same files where `uploads` is absent: another host may have given out such urls. */
+  /** The same files if `uploads` is absent: another host may have issued such URLs. */
   readonly arrivals?: Arrivals;
-  /** The store's own urls for results; absent if clients read them from the service. */
+  /** Result URLs of the store; absent if clients read results from the service. */
   readonly results?: {
     /** The url of a result; its path ends in `<id>.json`. */
     url(key: string, options: ResultUrlOptions): Promise<string>;
@@ -124,12 +122,12 @@ export interface BlobStore {
    *   answers within a second
    */
   ping(): Promise<void>;
-  /** How long a good answer to `ping` stands, for `/readyz`; default 1 s. */
+  /** Time for which `/readyz` caches a successful `ping`; default 1 s. */
   readonly keepPingMs?: number;
 
   /**
-   * Removes what crashes left behind: unfinished writes, and files older than `olderThanMs` that
-   * `referenced` does not name. It is asked for old files only.
+   * Removes the leftovers of crashes: unfinished writes, and files older than `olderThanMs` that
+   * `referenced` does not return. It is called for old files only.
    *
    * @returns the number of removed files
    */

@@ -1,8 +1,8 @@
-/** Reads the bodies that blob stores are given. */
+/** Reads the bodies of blob stores. */
 import { addAbortSignal, Readable } from 'node:stream';
 import type { BlobBody } from './blobStore.ts';
 
-/** The body in chunks, one at a time; leaving the loop, or the signal, ends the source. */
+/** Returns the body in chunks. Leaving the loop, or the signal, ends the source. */
 export function chunksOf(
   body: BlobBody,
   signal: AbortSignal | undefined,

@@ -1,17 +1,16 @@
-/** Removes files that no task needs, by the lists of the bucket (ListObjectsV2). */
+/** Removes files that no task needs, found by listing the bucket (ListObjectsV2). */
 import type { BlobStore } from '../port/blobStore.ts';
-import { heard } from './idleTimeout.ts';
 import { type Addresses, FOLDERS } from './keys.ts';
-import { type Requests, type StoreAnswer, unavailable } from './requests.ts';
+import { heard, type Requests, type StoreAnswer, unavailable } from './requests.ts';
 
-/** Deletions under way at once. */
+/** Maximum number of concurrent deletions. */
 const AT_ONCE = 8;
 
-/** A page of a list, of a thousand files with keys of a kilobyte, has less. */
+/** Larger than a page of a thousand keys of a kilobyte. */
 const MAX_PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
- * @param beforeMs files last written at or before then
+ * @param beforeMs only files last written by this time
  * @param remove deletes a file
  * @returns the number of removed files
  */
@@ -43,7 +42,7 @@ interface Listed {
   readonly writtenMs: number;
 }
 
-/** The files of a folder, up to a thousand at a time; what is not ours is left out. */
+/** Yields the files of a folder, up to a thousand at a time; skips foreign files. */
 async function* pages(
   requests: Requests,
   addresses: Addresses,
@@ -71,7 +70,7 @@ async function* pages(
 
 const isTruncated = (page: string): boolean => fieldOf(page, 'IsTruncated') === 'true';
 
-/** The text of an element without children. */
+/** Returns the text of an element without children. */
 function fieldOf(xml: string, name: string): string | undefined {
   const text = new RegExp(`<${name}>([^<]*)</${name}>`).exec(xml)?.[1];
   return text

@@ -1,30 +1,31 @@
 /**
- * The credentials that sign requests and urls: where they come from, and when they are asked for
- * again. They never reach an error or a log.
+ * The credentials that sign requests and URLs, and their renewal. They never appear in an error or
+ * a log.
  */
 import { readFile } from 'node:fs/promises';
 import { CodedError } from '../../../shared/errors.ts';
+import { withTimeout } from '../../../shared/wait.ts';
 
 export interface S3Credentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. A url that they sign ends with them. */
+  /** For temporary credentials. URLs signed by them expire with them. */
   readonly sessionToken?: string;
-  /** Their end, if it is known: they are asked for again 5 minutes before. */
+  /** Expiry, if known: they are renewed 5 minutes before. */
   readonly expiresAtMs?: number;
 }
 
-/** Returns the credentials of the moment. */
+/** Returns the current credentials. */
 export type CredentialsCallback = () => S3Credentials | Promise<S3Credentials>;
 
-/** Credentials with the keys that were derived from them, by day and region. */
+/** Credentials, and the keys derived from them, by day and region. */
 export interface SigningCredentials extends S3Credentials {
   readonly cache: Map<string, ArrayBuffer>;
 }
 
 const RENEW_MS = 5 * 60_000;
 
-/** Asks for the credentials at the first use, then again every 5 minutes. */
+/** Reads the credentials at the first use, then again every 5 minutes. */
 export class CredentialsSource {
   readonly #ask: CredentialsCallback;
   readonly #nowMs: () => number;
@@ -37,19 +38,19 @@ export class CredentialsSource {
     this.#nowMs = nowMs;
   }
 
-  /** @throws CodedError `STORE_UNAVAILABLE` if there are none to be had */
+  /** @throws CodedError `STORE_UNAVAILABLE` if there are none */
   async current(): Promise<SigningCredentials> {
     if (this.#known && this.#nowMs() < this.#askAgainAtMs) return this.#known;
     return this.#renew();
   }
 
-  /** Others than those that the store refused, or null if there are no others. */
+  /** Returns other credentials than those that the store refused, or null. */
   async otherThan(refused: SigningCredentials): Promise<SigningCredentials | null> {
     const known = this.#known === refused ? await this.#renew() : await this.current();
     return known === refused ? null : known;
   }
 
-  /** One question at a time. If it fails, what is known serves on until the store refuses it. */
+  /** Renews once at a time. If that fails, the known ones are used until the store refuses them. */
   #renew(): Promise<SigningCredentials> {
     this.#asking ??= this.#question().finally(() => {
       this.#asking = undefined;
@@ -60,9 +61,9 @@ export class CredentialsSource {
   async #question(): Promise<SigningCredentials> {
     let told: S3Credentials;
     try {
-      told = readCredentials(await within(ASK_MS, this.#ask()));
+      told = readCredentials(await withTimeout(this.#ask(), ASK_MS, () => undefined));
     } catch {
-      // What a host's function throws may hold a secret, so it is not passed on.
+      // The host's error may contain a secret, so it is not passed on.
       const cause = new Error('the credentials of the blob store could not be read');
       if (this.#known === undefined) throw new CodedError('STORE_UNAVAILABLE', { cause });
       this.#askAgainAtMs = this.#nowMs() + RETRY_MS;
@@ -78,22 +79,10 @@ export class CredentialsSource {
   }
 }
 
-/** The longest wait for an answer. */
+/** Time limit of the host's function. */
 const ASK_MS = 10_000;
 
-async function within<T>(limitMs: number, work: T | Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), limitMs);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** Between two questions if the first failed, or told of credentials that are about to end. */
+/** Delay of renewal after a failure, or for credentials that are about to expire. */
 const RETRY_MS = 5_000;
 
 function sameAs(known: S3Credentials | undefined, told: S3Credentials): boolean {
@@ -138,8 +127,8 @@ const SECRET = 'AWS_SECRET_ACCESS_KEY';
 const TOKEN = 'AWS_SESSION_TOKEN';
 
 /**
- * The credentials in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if they are
- * temporary, `AWS_SESSION_TOKEN`; or files, which the same names with `_FILE` name.
+ * Returns the credentials in the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and, if
+ * temporary, `AWS_SESSION_TOKEN`; or in files, whose paths are in the same names with `_FILE`.
  *
  * @throws TypeError if the first two are missing
  */

@@ -1,13 +1,19 @@
 /**
- * Reads a file of the store as a stream. If the line breaks, the stream goes on where it was, with
- * the same version of the file.
+ * Reads a file of the store as a stream. If the connection breaks, the stream continues from the
+ * same byte, with the same version of the file.
  */
 import { CodedError } from '../../../shared/errors.ts';
 import type { StoredBlob } from '../port/blobStore.ts';
-import { heard, PassingFault } from './idleTimeout.ts';
-import { MAX_TRIES, type Requests, type StoreAnswer, unavailable } from './requests.ts';
+import {
+  heard,
+  MAX_TRIES,
+  PassingFault,
+  type Requests,
+  type StoreAnswer,
+  unavailable,
+} from './requests.ts';
 
-/** What is left of a file from some byte on. */
+/** The rest of a file. */
 interface Rest {
   readonly bytes: number;
   readonly tag: string | null;
@@ -17,7 +23,7 @@ interface Rest {
 }
 
 /**
- * @param tag the only version to be read; any if absent
+ * @param tag the version to read; default: any
  * @returns null if there is no such file
  * @throws CodedError `INPUT_CHANGED` for another version, `STORE_UNAVAILABLE`
  */
@@ -49,7 +55,7 @@ export async function download(
       } catch (error) {
         if (!(error instanceof PassingFault)) throw error;
         rest = null;
-        // Without a version, the rest might be that of another file.
+        // Without a version, the rest might belong to another file.
         if (++broken === MAX_TRIES || version === undefined) throw unavailable(error.message);
       }
     }
@@ -91,9 +97,9 @@ function restOf({ status, headers, body, silence }: StoreAnswer, from: number): 
 }
 
 /**
- * The whole of a file.
+ * Collects a whole file.
  *
- * @throws CodedError `BODY_TOO_LARGE` for more than `maxBytes`; whatever the stream throws
+ * @throws CodedError `BODY_TOO_LARGE` for more than `maxBytes`; the stream's errors
  */
 export async function collect({ bytes, body }: StoredBlob, maxBytes: number): Promise<Uint8Array> {
   if (bytes > maxBytes) {

@@ -1,10 +1,9 @@
 /**
- * Files in a bucket of an S3-compatible store, `falconry/s3`. By default task files and results
- * travel between clients and the bucket directly, by presigned urls.
+ * `falconry/s3`: files in a bucket of an S3-compatible store. By default, clients transfer task
+ * files and results directly to and from the bucket, by presigned URLs.
  *
- * A PUT is atomic, and durable once it is answered. The version of a file is named by its ETag,
- * which is compared and never computed. A `put` that fails may have been done all the same; its key
- * is known to nobody then, and `clean` removes the file.
+ * A PUT is atomic, and durable once it is answered. ETags name versions of files; they are
+ * compared, never computed. A failed `put` may have been executed; `clean` removes its file.
  *
  * @example
  * ```ts
@@ -12,17 +11,16 @@
  * const service = falconService({ blobs });
  * ```
  */
-
 import { Semaphore } from '../../../shared/wait.ts';
-import type { BlobRef, BlobStore, Uploaded } from '../port/blobStore.ts';
+import type { Arrivals, BlobRef, BlobStore, Uploaded } from '../port/blobStore.ts';
 import { clean } from './cleaning.ts';
 import { CredentialsSource } from './credentials.ts';
 import { collect, download } from './download.ts';
-import { Addresses } from './keys.ts';
-import { resolveS3Options, type S3Options } from './options.ts';
+import { Addresses, fileName, uploadKey } from './keys.ts';
+import { resolveS3Options, type S3Options, type S3Settings } from './options.ts';
 import { pack } from './preparedBody.ts';
-import { arrivalsIn, directResults, directUploads, urlMaker } from './presigned.ts';
 import { discard, Requests, unavailable } from './requests.ts';
+import { presign, type Unsigned } from './signing.ts';
 
 export type { BlobStore } from '../port/blobStore.ts';
 export {
@@ -35,15 +33,15 @@ export type { S3Options } from './options.ts';
 
 export interface S3BlobStore extends BlobStore {
   /**
-   * By how many milliseconds the clock of the store is ahead of this host's, by its last answer;
-   * null before the first. Stores refuse what is signed 15 minutes off.
+   * Milliseconds by which the store's clock is ahead of this host's, by its last answer; null
+   * before the first. Stores reject signatures that are 15 minutes off.
    */
   readonly clockSkewMs: number | null;
 }
 
 const JSON_TYPE = 'application/json';
 
-/** More only take the line from one another, until each is silent for too long. */
+/** More would compete for bandwidth until each one times out. */
 const BODIES_AT_ONCE = 16;
 
 const PING_MS = 1000;
@@ -51,11 +49,11 @@ const PING_MS = 1000;
 /** Each request costs money, and many hosts ask. */
 const KEEP_PING_MS = 10_000;
 
-/** Beyond this, stores refuse requests, and urls may have ended before they are used. */
+/** Beyond this, stores reject requests, and URLs may expire before their use. */
 const MAX_SKEW_MS = 15 * 60_000;
 
 /**
- * @returns a blob store in the bucket; asks it for nothing before the first use
+ * @returns a blob store in the bucket; sends no request before its first use
  * @throws TypeError for an unknown option or a wrong type, RangeError for a value out of range
  */
 export function s3Blobs(options: S3Options): S3BlobStore {
@@ -131,7 +129,7 @@ async function headOf(
   }));
 }
 
-/** What the store says of a file. */
+/** Returns the ref in an answer of the store. */
 function refOf(key: string, bytes: number, headers: Headers): BlobRef {
   const tag = headers.get('etag');
   return { key, bytes, ...(tag !== null && { tag }) };
@@ -150,4 +148,59 @@ async function ping(requests: Requests, addresses: Addresses): Promise<void> {
     throw unavailable(`the clock of the blob store is ${seconds} s ahead of this one`);
   }
   if (fault !== null) throw fault;
+}
+
+/** Returns a URL that allows the request until that time. */
+type UrlMaker = (request: Unsigned, expiresAtMs: number) => Promise<string>;
+
+function urlMaker(
+  { region, nowMs }: Pick<S3Settings, 'region' | 'nowMs'>,
+  credentials: CredentialsSource,
+): UrlMaker {
+  return async (request, expiresAtMs) =>
+    presign(request, await credentials.current(), { region, atMs: nowMs() }, expiresAtMs);
+}
+
+interface Files {
+  head(key: string): Promise<Uploaded | null>;
+  remove(key: string): Promise<void>;
+}
+
+function arrivalsIn({ head, remove }: Files, spread: boolean): Arrivals {
+  return {
+    stat: async (taskId) => head(uploadKey(taskId, spread)),
+    discard: async (taskId) => remove(uploadKey(taskId, spread)),
+  };
+}
+
+function directUploads(
+  urlOf: UrlMaker,
+  addresses: Addresses,
+  spread: boolean,
+  arrivals: Arrivals,
+): NonNullable<BlobStore['uploads']> {
+  return {
+    ...arrivals,
+    // The Content-Type is not signed, so that `application/json; charset=utf-8` is also accepted.
+    url: async (taskId, { expiresAtMs, bytes }) =>
+      urlOf(
+        {
+          method: 'PUT',
+          url: addresses.of(uploadKey(taskId, spread)),
+          headers: bytes === undefined ? {} : { 'content-length': String(bytes) },
+        },
+        expiresAtMs,
+      ),
+  };
+}
+
+function directResults(urlOf: UrlMaker, addresses: Addresses): NonNullable<BlobStore['results']> {
+  return {
+    async url(key, { expiresAtMs, method = 'GET' }) {
+      const url = addresses.of(key);
+      const disposition = `attachment; filename="${fileName(key)}"`;
+      url.searchParams.set('response-content-disposition', disposition);
+      return urlOf({ method, url }, expiresAtMs);
+    },
+  };
 }

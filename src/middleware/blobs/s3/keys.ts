@@ -1,5 +1,5 @@
 /**
- * The keys of a bucket and their addresses:
+ * The keys of a bucket, and their addresses:
  *
  *   <prefix>uploads/<id>.json             files that clients PUT by a presigned url
  *   <prefix>uploads/<id mod 256>/<id>.json  the same, divided
@@ -11,12 +11,12 @@
 const KEY =
   /^(inputs\/[0-9a-f-]{36}|uploads\/(\d{1,3}\/)?\d{1,16}|results\/\d{1,16}\/\d{1,16})\.json$/;
 
-/** What stands before the keys, for lists. */
+/** Prefixes of the keys, for lists. */
 export const FOLDERS = ['uploads/', 'inputs/', 'results/'] as const;
 
 const PARTS = 256;
 
-/** @returns the key of what is uploaded for a task */
+/** @returns the key of a task's upload */
 export function uploadKey(taskId: number, spread: boolean): string {
   return spread ? `uploads/${taskId % PARTS}/${taskId}.json` : `uploads/${taskId}.json`;
 }
@@ -54,19 +54,19 @@ export class Addresses {
     return new URL(`${this.#bucket}/${this.#prefix}${key}`);
   }
 
-  /** The bucket itself, with these parameters. */
+  /** Returns the address of the bucket, with these parameters. */
   bucket(parameters: Readonly<Record<string, string>> = {}): URL {
     const url = new URL(`${this.#bucket}/`);
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return url;
   }
 
-  /** The key as the bucket knows it. */
+  /** Returns the key in the bucket, with the prefix. */
   stored(key: string): string {
     return this.#prefix + key;
   }
 
-  /** The opposite of `stored`; null for what is not a key of ours. */
+  /** The inverse of `stored`; null for foreign keys. */
   known(stored: string): string | null {
     if (!stored.startsWith(this.#prefix)) return null;
     const key = stored.slice(this.#prefix.length);

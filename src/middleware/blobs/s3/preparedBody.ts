@@ -1,7 +1,7 @@
 /**
- * A body that is ready to be sent, as often as needed: its length and hash are known. S3 wants both
- * before the first byte. Streams are kept in a temporary file, which has no name, so that memory
- * holds a piece only and a crash leaves nothing behind.
+ * A body that can be sent repeatedly: its length and hash are known, since S3 needs both before the
+ * first byte. Streams are kept in a temporary file without a name, so that memory holds one piece,
+ * and a crash leaves nothing behind.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ export interface Parcel {
   readonly bytes: number;
   /** In hex. */
   readonly sha256: string;
-  /** The piece from there on; empty at the end. */
+  /** Returns the piece at that offset; empty at the end. */
   piece(at: number): Promise<Uint8Array<ArrayBuffer>>;
   close(): Promise<void>;
 }
@@ -27,7 +27,7 @@ const PIECE_BYTES = 64 * 1024;
  * Reads a body to its end.
  *
  * @throws CodedError `BODY_TOO_LARGE` beyond the limit, `STORAGE_FULL` without room for the file;
- *   whatever the body itself throws
+ *   errors of the body
  */
 export async function pack(
   body: BlobBody,
@@ -71,7 +71,7 @@ export async function pack(
   }
 }
 
-/** A file without a name: its space is free again once it is closed, however the process ends. */
+/** Opens a file without a name, whose space is freed when it is closed or the process ends. */
 async function openNameless(directory: string): Promise<FileHandle> {
   const path = join(directory, `falconry-${crypto.randomUUID()}`);
   const file = await open(path, 'wx+', 0o600).catch(refuse);

@@ -1,11 +1,10 @@
 /**
- * Requests to the store. Each may be repeated, since a key is written once and always with the same
- * bytes: whatever may pass (5xx, 429, a broken line, silence) is tried again, signed anew.
+ * Requests to the store. All are safe to repeat, since a key is always written with the same bytes.
+ * After temporary faults (5xx, 429, a broken connection, silence), a request is signed anew and
+ * repeated.
  *
- * What the store says in an error may hold keys and signed urls. Only its status and its code, a
- * word, reach an error of ours.
+ * The store's errors may contain keys and signed URLs, so only status and code are passed on.
  */
-
 import { type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { Readable } from 'node:stream';
@@ -13,16 +12,15 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../../../shared/errors.ts';
 import type { CredentialsSource, SigningCredentials } from './credentials.ts';
-import { heard, PassingFault, Silence } from './idleTimeout.ts';
 import type { Parcel } from './preparedBody.ts';
 import { signRequest, type Unsigned } from './signing.ts';
 
-export interface StoreRequest extends Unsigned {
+interface StoreRequest extends Unsigned {
   readonly body?: Parcel;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A good answer, whose body is read or cancelled by whoever gets it. */
+/** A good answer. Its recipient must read or cancel the body. */
 export interface StoreAnswer {
   readonly status: number;
   readonly headers: Headers;
@@ -30,13 +28,13 @@ export interface StoreAnswer {
   readonly silence: Silence;
 }
 
-export interface RequestLimits {
+interface RequestLimits {
   readonly tries: number;
-  /** For all tries together. */
+  /** Time limit for all tries together. */
   readonly requestMs: number;
 }
 
-export interface RequestsOptions {
+interface RequestsOptions {
   readonly region: string;
   readonly credentials: CredentialsSource;
   readonly silenceMs: number;
@@ -46,7 +44,7 @@ export interface RequestsOptions {
 
 export const MAX_TRIES = 4;
 
-/** Before the second try, on average; twice as long before each further one. */
+/** Average pause before the second try; doubles with each further one. */
 const PAUSE_MS = 100;
 
 export class Requests {
@@ -57,14 +55,14 @@ export class Requests {
     this.#options = options;
   }
 
-  /** By how much the clock of the store is ahead of ours; null before its first answer. */
+  /** Milliseconds by which the store's clock is ahead; null before its first answer. */
   get skewMs(): number | null {
     return this.#skewMs;
   }
 
   /**
-   * @param use reads the answer, in the same try
-   * @returns what `use` returns; null if the store has no such file
+   * @param use reads the answer, within the same try
+   * @returns the result of `use`; null if the store has no such file
    * @throws CodedError `INPUT_CHANGED` for another version, `STORAGE_FULL`, `STORE_UNAVAILABLE`;
    *   the reason of the signal
    */
@@ -95,7 +93,7 @@ export class Requests {
     }
   }
 
-  /** If the credentials are refused, those that have taken their place get a turn. */
+  /** If the credentials are refused, tries again with newer ones. */
   async #withKnownKey<T>(
     request: StoreRequest,
     stop: AbortSignal,
@@ -129,7 +127,7 @@ export class Requests {
     if (body) headers.set('content-length', String(body.bytes));
     const silence = new Silence(silenceMs);
     const signal = AbortSignal.any([stop, silence.signal]);
-    // Another host would need another signature, so no redirection is followed.
+    // Redirections are not followed, since another host would need another signature.
     const sent = body
       ? sendBody(url, headers, body, silence, signal)
       : fetch(url, { method, headers, redirect: 'manual', signal });
@@ -141,23 +139,23 @@ export class Requests {
 
   #compareClocks(answer: Response): void {
     const told = Date.parse(answer.headers.get('date') ?? '');
-    // The header has whole seconds, so on average half a second is missing.
+    // The header has whole seconds, so half a second is missing on average.
     if (Number.isFinite(told)) this.#skewMs = Math.round(told + 500 - this.#options.nowMs());
   }
 }
 
-/** Codes of faults that may pass, and come with the status 400. */
+/** Codes of temporary faults with status 400. */
 const PASSING_CODES: ReadonlySet<string> = new Set(['RequestTimeout', 'IncompleteBody']);
 
 /** Codes of a full store, besides the status 507. */
 const FULL_CODES: ReadonlySet<string> = new Set(['QuotaExceeded', 'XMinioStorageFull']);
 
-/** 400, 401 or 403: perhaps the credentials have ended. An answer to HEAD does not say more. */
+/** 400, 401 or 403: the credentials may have expired. Answers to HEAD have no code. */
 class RefusedKey extends Error {}
 
 /**
- * @returns null for a file that is not there
- * @throws for every other bad answer, by its kind
+ * @returns null for a missing file
+ * @throws the error for any other bad answer
  */
 async function refuse(answer: Response, silence: Silence): Promise<null> {
   const { status } = answer;
@@ -176,7 +174,7 @@ async function refuse(answer: Response, silence: Silence): Promise<null> {
 
 const MAX_ERROR_BYTES = 16 * 1024;
 
-/** The code in the body of an error: a word, or nothing. */
+/** Returns the code in the body of an error, or an empty string. */
 async function codeOf({ body }: Response, silence: Silence): Promise<string> {
   if (body === null) return '';
   const reader = body.getReader();
@@ -195,14 +193,14 @@ export function unavailable(told: string): CodedError {
   return new CodedError('STORE_UNAVAILABLE', { cause: new Error(told) });
 }
 
-/** Reads the rest of an answer that says nothing more, so that its line can be used again. */
+/** Reads the rest of an answer, so that its connection can be reused. */
 export async function discard({ body, silence }: StoreAnswer): Promise<void> {
   const reader = body?.getReader();
   while (reader && !(await heard(silence, reader.read())).done);
 }
 
-/** @returns the answer, as `fetch` has it */
-export function sendBody(
+/** Sends a body. @returns the answer, as by `fetch` */
+function sendBody(
   url: URL,
   headers: Headers,
   body: Parcel,
@@ -215,12 +213,12 @@ export function sendBody(
     const request = send(url, options, (answer) => resolve(responseOf(answer)));
     request.on('error', reject);
     const pieces = Readable.from(piecesOf(body, silence), { highWaterMark: 1 });
-    // An answer that came before the end of the body counts more than the line that broke then.
+    // An early answer takes precedence over the broken connection that follows.
     pipeline(pieces, request).catch(reject);
   });
 }
 
-/** Each piece that is taken breaks the silence. */
+/** Yields the body's pieces. Each piece restarts the idle timer. */
 async function* piecesOf(body: Parcel, silence: Silence): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < body.bytes; ) {
     const piece = await body.piece(at);
@@ -244,7 +242,7 @@ function responseOf(answer: IncomingMessage): Response {
   return new Response(streamOf(answer), { status, headers });
 }
 
-/** Its bytes. `Readable.toWeb` may throw where nobody can catch it, if its reader leaves early. */
+/** Returns the body. `Readable.toWeb` may throw uncatchably if its reader stops early. */
 function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
   const pieces = answer[Symbol.asyncIterator]();
   return new ReadableStream<Uint8Array>(
@@ -258,4 +256,59 @@ function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
     },
     { highWaterMark: 0 },
   );
+}
+
+/** A temporary fault: the request is repeated. Its text may be logged. */
+export class PassingFault extends Error {}
+
+/** Aborts its signal after a time without data. */
+export class Silence {
+  readonly ms: number;
+  readonly #abort = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(ms: number) {
+    this.ms = ms;
+  }
+
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** Restarts the timer. */
+  start(): void {
+    this.stop();
+    this.#timer = setTimeout(() => this.#abort.abort(), this.ms);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/**
+ * Waits for the store, in a request or between two pieces of a body.
+ *
+ * @throws PassingFault whatever breaks
+ */
+export async function heard<T>(silence: Silence, work: Promise<T>): Promise<T> {
+  silence.start();
+  try {
+    return await work;
+  } catch (error) {
+    throw new PassingFault(
+      silence.signal.aborted
+        ? `the blob store was silent for ${silence.ms} ms`
+        : `the line to the blob store broke${systemCode(error)}`,
+    );
+  } finally {
+    silence.stop();
+  }
+}
+
+/** Returns the system's code, such as ECONNREFUSED. Error texts may contain addresses. */
+function systemCode(error: unknown): string {
+  const { cause = error } = (error ?? {}) as Error;
+  const { code } = (cause ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^[A-Z_0-9]{1,40}$/.test(code) ? ` (${code})` : '';
 }

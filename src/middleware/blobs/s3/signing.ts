@@ -1,4 +1,4 @@
-/** Signs requests and urls (AWS Signature Version 4). */
+/** Signs requests and URLs (AWS Signature Version 4). */
 import type { AwsV4Signer } from 'aws4fetch';
 import { CodedError } from '../../../shared/errors.ts';
 import type { SigningCredentials } from './credentials.ts';
@@ -7,7 +7,7 @@ type SignerClass = typeof AwsV4Signer;
 
 let loading: Promise<SignerClass> | undefined;
 
-/** The signer is a package of its own, which only hosts with a bucket install. */
+/** Loads the signer, an optional package that only hosts with a bucket need. */
 function loadSigner(): Promise<SignerClass> {
   loading ??= import('aws4fetch').then(
     (loaded) => loaded.AwsV4Signer,
@@ -26,7 +26,7 @@ export interface Unsigned {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** When and for which region a signature is made. */
+/** Region and time of a signature. */
 export interface Scope {
   readonly region: string;
   readonly atMs: number;
@@ -59,12 +59,12 @@ export async function signRequest(
   return (await signer.sign()).headers;
 }
 
-/** The longest life of a url. */
+/** Maximum lifetime of a URL. */
 const MAX_URL_SECONDS = 7 * 86_400;
 
 /**
- * @param expiresAtMs the end of the url, rounded up to a second; it may be over already
- * @returns the url that allows the request; all its headers are signed
+ * @param expiresAtMs expiry, rounded up to a second; may be past
+ * @returns a URL that allows the request; all its headers are signed
  */
 export async function presign(
   { method, url, headers = {} }: Unsigned,
@@ -73,7 +73,7 @@ export async function presign(
   expiresAtMs: number,
 ): Promise<string> {
   const Signer = await loadSigner();
-  // In whole seconds. A url has to live for one at least, which may lie in the past.
+  // In whole seconds. The lifetime is at least one second, which may be in the past.
   const fromMs = Math.floor(Math.min(atMs, expiresAtMs - 1000) / 1000) * 1000;
   const seconds = Math.min(MAX_URL_SECONDS, Math.ceil((expiresAtMs - fromMs) / 1000));
   const lasting = new URL(url);
@@ -91,7 +91,7 @@ export async function presign(
     allHeaders: true,
   });
   const { href } = (await signer.sign()).url;
-  // The signature is over %20. Stores disagree on what a plus sign means.
+  // The signature covers %20; stores disagree on the meaning of a plus sign.
   return href.replaceAll('+', '%20');
 }
 

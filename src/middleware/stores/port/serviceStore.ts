@@ -1,22 +1,94 @@
-/** The store of a service: its ports, of which only that for tasks is needed. */
-import type { OperatorStore, QuotaStore, SecretStore } from './operatorStore.ts';
+/** The store of a service: its ports, of which only `tasks` is required. */
+
+import type { Task } from './task.ts';
 import type { ApiKeyStore, TaskStore } from './taskStore.ts';
 
 export interface ServiceStore {
   readonly tasks: TaskStore;
-  /** Without it, the option `authenticate` is needed. */
+  /** Without it, the service needs the option `authenticate`. */
   readonly apiKeys?: ApiKeyStore;
   /** Without it, all clients have the limits of the service. */
   readonly quotas?: QuotaStore;
-  /** Without it, the secret of signed urls cannot be exchanged. */
+  /** Without it, the secret of signed URLs cannot be rotated. */
   readonly secrets?: SecretStore;
 }
 
-/** A store of falconry: it has all ports, and what the commands of operators need. */
+/** A store of falconry, with all ports, including those for operators' commands. */
 export interface CompleteStore extends Required<ServiceStore> {
   readonly tasks: TaskStore & OperatorStore;
   /** Opens all of it, as `tasks.open`. */
   open(): Promise<void>;
   /** Closes all of it, as `tasks.close`. */
   close(): Promise<void>;
+}
+
+export interface UnfinishedQuery {
+  /** Maximum number of tasks, 1 or more. */
+  readonly limit: number;
+  /** Only tasks after this id. */
+  readonly after?: number;
+  /** Only tasks that were set aside (true), or only others (false). */
+  readonly quarantined?: boolean;
+}
+
+/**
+ * Limits of a client that replace those of the service. Whole numbers; for absent ones, the
+ * service's limits apply.
+ */
+export interface ClientQuota {
+  /** Unfinished tasks. */
+  readonly openTasks?: number;
+  /** Bytes of task files and result files. */
+  readonly storedBytes?: number;
+  /** Sustained rate, per host. */
+  readonly requestsPerSecond?: number;
+}
+
+/** The quotas of clients. A service applies changes within seconds. */
+export interface QuotaStore {
+  /** @returns null if the client has no quota */
+  quota(clientId: number): Promise<ClientQuota | null>;
+  /** Returns all quotas, in order of clients. */
+  quotas(): Promise<readonly (ClientQuota & { readonly clientId: number })[]>;
+  /**
+   * Sets the given limits, and keeps the others; null removes all.
+   *
+   * @returns the client's quota after the change
+   */
+  setQuota(clientId: number, quota: ClientQuota | null): Promise<ClientQuota | null>;
+}
+
+/** A former secret, in use until `agoMs` milliseconds ago. */
+export interface RetiredSecret {
+  readonly value: Uint8Array;
+  readonly agoMs: number;
+}
+
+/** A secret and its predecessors. */
+export interface SecretRing {
+  readonly current: Uint8Array;
+  /** The last one first. */
+  readonly retired: readonly RetiredSecret[];
+}
+
+/** Rotation of the secrets of `TaskStore.secret`. */
+export interface SecretStore {
+  /**
+   * Creates a new secret with this name, even if there was none. Concurrent rotations lose no
+   * secret.
+   *
+   * @param options `forget` removes all former ones, which are otherwise kept for 30 days
+   */
+  rotateSecret(name: string, options?: { readonly forget?: boolean }): Promise<void>;
+  /** @returns null if there is no secret with this name */
+  secretRing(name: string): Promise<SecretRing | null>;
+}
+
+/** Longer than any URL lives, since timers are limited to 24 days. */
+export const KEEP_RETIRED_MS = 30 * 86_400_000;
+
+/** Queries of operators' commands, over all clients. */
+export interface OperatorStore {
+  /** Returns unfinished tasks of all clients, in order of id. Finished ones cost nothing. */
+  unfinished(query: UnfinishedQuery): Promise<readonly Task[]>;
 }

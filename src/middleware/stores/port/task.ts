@@ -2,21 +2,21 @@
  * A task: its terms, its states, and the table of transitions.
  *
  * TERMINOLOGY
- *   task       one batch of signatures on its way to one result; a row in a store
- *   kind       what is to be done with it; today always 'aggregate'
- *   state      where it stands (see below); the texts of the wire are derived from it, never stored
+ *   task       one batch of signatures and its result; a row in a store
+ *   kind       the work to do; currently always 'aggregate'
+ *   state      see below; the texts on the wire are derived from it, never stored
  *   input      the task file: a blob, named by its key; replaceable until the notification
  *   result     the result file: a blob whose key ends in `<task id>.json`
- *   claim      the act by which a worker takes a waiting task; it starts an attempt and a lease
+ *   claim      a worker takes a waiting task, which starts an attempt and a lease
  *   attempt    the number of claims so far; every write of a worker names it, and is refused if
  *              another attempt is the current one (fencing)
- *   lease      the time for which a claim holds without a sign of life from its worker
- *   heartbeat  the sign of life: `extend`, which prolongs the lease
+ *   lease      the time for which a claim holds without a heartbeat
+ *   heartbeat  `extend`, which prolongs the lease
  *   loss       a lease that ended without a heartbeat; the task waits again
- *   set aside  waiting, but not to be claimed (quarantined), since it ended the workers that it was
- *              given to; an operator puts it back
- *   failure    an attempt that ended its worker while the process of the runner lived on
- *   isolation  an attempt of a suspect (see runner.ts): alone, in a worker of its own
+ *   set aside  waiting, but not claimable (quarantined), since the task killed its workers; an
+ *              operator puts it back
+ *   failure    an attempt whose worker died while the process of the runner lived on
+ *   isolation  an attempt at a suspect task (see runner.ts) in a separate worker
  *
  *             upload       notify       claim          all valid         result stored
  *   created ─────▶ uploaded ─────▶ waiting ─────▶ verifying ─────▶ aggregating ─────▶ completed
@@ -35,7 +35,7 @@ import {
 } from '../../../shared/errors.ts';
 import type { TaskState } from '../../../wire/taskStates.ts';
 
-/** The legal steps. A store makes no others, and makes each one in one transaction. */
+/** The legal steps. A store makes no others, each in one transaction. */
 export const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
   created: ['uploaded', 'cancelled', 'expired'],
   uploaded: ['uploaded', 'waiting', 'cancelled', 'expired'],
@@ -48,12 +48,12 @@ export const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
   expired: [],
 };
 
-/** @returns whether a worker holds the task in this state. */
+/** Returns whether a worker holds the task in this state. */
 export function isRunning(state: TaskState): boolean {
   return state === 'verifying' || state === 'aggregating';
 }
 
-/** @returns whether the state machine knows the step. */
+/** Returns whether the step is legal. */
 export function canGo(from: TaskState, to: TaskState): boolean {
   return TRANSITIONS[from].includes(to);
 }
@@ -82,7 +82,7 @@ export interface TaskError {
   readonly total?: number;
 }
 
-/** A CodedError with everything that the client will see. */
+/** A CodedError with everything that clients see of a failure. */
 export class TaskFailure extends CodedError {
   readonly shown: TaskError;
 
@@ -92,7 +92,7 @@ export class TaskFailure extends CodedError {
   }
 }
 
-/** A stored blob. `tag` is the version that the blob store gave it, if it gives one (an ETag). */
+/** A stored blob. `tag` is its version, if the blob store has versions (an ETag). */
 export interface BlobRef {
   readonly key: string;
   readonly bytes: number;
@@ -116,15 +116,15 @@ export interface Task {
   readonly state: TaskState;
   /** Number of claims so far; 0 = never claimed. */
   readonly attempt: number;
-  /** Attempts that ended with a fault of the task: they ended their worker, or failed the task. */
+  /** Attempts that killed their worker, or in which the task failed. */
   readonly failures: number;
-  /** Leases that ended without a word. */
+  /** Leases that ended without a heartbeat. */
   readonly losses: number;
-  /** Set aside: it waits, but is not claimed until an operator puts it back. */
+  /** True if set aside: not claimable until an operator puts it back. */
   readonly quarantined: boolean;
   /** Signatures in the task file; 0 until it has been read. */
   readonly count: number;
-  /** Worker threads planned for the task; from the claim on, those given to it (`VCPUs`). */
+  /** Planned worker threads; after the claim, the actual number (`VCPUs`). */
   readonly threads: number;
   readonly progress: TaskProgress | null;
   /** ISO 8601 UTC with nine fractional digits, like all times whose names end in `At`. */
@@ -134,11 +134,11 @@ export interface Task {
   readonly updatedAt: string;
   /** The time at which a final state was reached. */
   readonly finishedAt: string | null;
-  /** Until then file and notification must arrive; Unix time in milliseconds. */
+  /** Deadline for file and notification; Unix time in milliseconds. */
   readonly expiresAtMs: number;
-  /** Id of the request that made the task; null if it had none. */
+  /** Id of the request that created the task, or null. */
   readonly requestId: string | null;
-  /** Its `traceparent` (W3C Trace Context); null if it had none. */
+  /** Its `traceparent` (W3C Trace Context), or null. */
   readonly traceparent: string | null;
   /** The task file; null before the upload, and after the end, when it is deleted. */
   readonly input: BlobRef | null;
@@ -146,22 +146,21 @@ export interface Task {
   readonly error: TaskError | null;
 }
 
-/** A task in a list: without the parts that can be long. */
+/** A task in a list: without parts that can be long. */
 export type ListedTask = Pick<
   Task,
   'id' | 'clientId' | 'state' | 'count' | 'createdAt' | 'submittedAt' | 'finishedAt' | 'result'
 >;
 
 const NS_PER_MS = 1_000_000n;
-/** Readings of a clock this close together were not interrupted. */
+/** Maximum time between uninterrupted readings of a clock. */
 const MAX_GAP_MS = 1;
 let anchorNs = 0n;
 let lastNs = 0n;
 
 /**
- * Reads both clocks at one moment. If the process is interrupted between the readings, they do not
- * belong together, and the difference would look like a clock that was set: such a pair is read
- * again.
+ * Reads both clocks at the same moment. A pair of readings with an interruption in between would
+ * look like a changed clock, so it is read again.
  *
  * @returns nanoseconds; the wall clock's are whole milliseconds
  */
@@ -190,7 +189,7 @@ export function timestamp(): string {
   const driftNs = anchorNs + monotonicNs - wallNs;
   if (driftNs < 0n || driftNs > 5n * NS_PER_MS) anchorNs = wallNs - monotonicNs;
   let ns = anchorNs + monotonicNs;
-  // Equal readings get the next nanosecond; a clock set back is followed back.
+  // Equal readings get the next nanosecond; if the clock was set back, so is the result.
   if (ns <= lastNs && lastNs - ns < NS_PER_MS) ns = lastNs + 1n;
   lastNs = ns;
   const digits = (ns % 1_000_000_000n).toString().padStart(9, '0');

@@ -1,7 +1,6 @@
 /**
- * The port for tasks and the queue in which they wait. SQLite, memory and PostgreSQL implement it
- * here; a host can write its own. One contract suite runs over every implementation. What must hold
- * is written at `TaskStore`.
+ * The port for tasks and their queue. Implemented here by SQLite, memory and PostgreSQL; a host can
+ * write its own. One suite tests every implementation. `TaskStore` states the contract.
  */
 
 import type { TaskState, UnfinishedState } from '../../../wire/taskStates.ts';
@@ -15,18 +14,18 @@ export interface NewTask {
    */
   readonly state: 'created' | 'waiting';
   readonly input?: BlobRef;
-  /** The number of signatures, if known already. */
+  /** Number of signatures, if known. */
   readonly count?: number;
   readonly threads: number;
-  /** The time for file and notification to arrive. */
+  /** Time limit for file and notification. */
   readonly ttlMs: number;
-  /** Id of the request that made the task, for logs and traces; at most 128 characters. */
+  /** Id of the request that created the task, for logs and traces; at most 128 characters. */
   readonly requestId?: string;
   /** Its `traceparent` (W3C Trace Context), for the spans of its phases. */
   readonly traceparent?: string;
 }
 
-/** Limits of a client, checked in the same transaction as what they limit; none if absent. */
+/** Limits of a client, checked in the transaction of the change; absent: unlimited. */
 export interface ClientLimits {
   /** Tasks of this client that are not final. */
   readonly openTasks?: number;
@@ -48,18 +47,18 @@ export interface AnswerHold {
 }
 
 export type BeginAnswer =
-  /** The first request: carry on, and end with `put(…, { hold })` or `abandonAnswer`. */
+  /** The first request: end it with `put(…, { hold })` or `abandonAnswer`. */
   | { readonly kind: 'held'; readonly hold: AnswerHold }
-  /** The first request is still running; its hold ends in `retryMs` if nothing is heard of it. */
+  /** The first request is still running; its hold ends in `retryMs` unless it is extended. */
   | { readonly kind: 'running'; readonly retryMs: number }
   /** The key was used for a different request. */
   | { readonly kind: 'mismatch' }
-  /** The task that the first request made, as it is now; null if it has been removed. */
+  /** The current task of the first request; null if it was removed. */
   | { readonly kind: 'replay'; readonly task: Task | null };
 
 export interface PutOptions {
   readonly limits?: ClientLimits;
-  /** Keep the id of the task under the Idempotency-Key, in the same transaction. */
+  /** Stores the task's id under the Idempotency-Key, in the same transaction. */
   readonly hold?: AnswerHold;
 }
 
@@ -69,7 +68,7 @@ export type PutOutcome =
   | { readonly ok: false; readonly reason: 'openTasks' | 'storedBytes' | 'superseded' };
 
 export type UploadOutcome =
-  /** `replaced`: the earlier file, to be deleted by the caller. */
+  /** `replaced`: the earlier file, which the caller deletes. */
   | { readonly ok: true; readonly task: Task; readonly replaced: string | null }
   /** 'state': already notified, or ended. The caller deletes the new file. */
   | { readonly ok: false; readonly reason: 'missing' | 'state' | 'storedBytes' };
@@ -93,7 +92,7 @@ export type RemoveOutcome =
 
 export interface ListQuery {
   readonly clientId: number;
-  /** The most tasks to return, 1 or more. */
+  /** Maximum number of tasks, 1 or more. */
   readonly limit: number;
   /** Only tasks after this id, in the requested order. */
   readonly after?: number;
@@ -108,16 +107,16 @@ export interface ListPage {
 
 export interface ClaimOptions {
   readonly leaseMs: number;
-  /** Threads that the task gets. */
+  /** Threads for the task. */
   readonly threads: number;
 }
 
 export type Claim =
   | { readonly task: Task }
-  /** `nextMs`: until a claim could succeed, at most; null if nothing waits or runs. */
+  /** `nextMs`: maximum time until a claim can succeed; null if nothing waits or runs. */
   | { readonly task: null; readonly nextMs: number | null };
 
-/** An attempt at a task, as the verbs of workers name it. */
+/** An attempt at a task, in the verbs of workers. */
 export interface Attempt {
   readonly id: number;
   readonly attempt: number;
@@ -131,18 +130,18 @@ export interface Extension {
   readonly progress?: TaskProgress;
 }
 
-/** How a task is tried again after a fault. */
+/** A retry after a fault. */
 export interface Retry {
-  /** Not to be claimed before this is over. */
+  /** Time before the next claim. */
   readonly delayMs: number;
-  /** The fault is not the task's, and is not counted in its `failures`. */
+  /** True if the fault is not the task's, and so is not counted in `failures`. */
   readonly blameless?: boolean;
 }
 
 export interface SweepOptions {
-  /** Finished tasks older than this are removed; without it they are kept. */
+  /** Age at which finished tasks are removed; default: never. */
   readonly retentionMs?: number;
-  /** Stored answers older than this are forgotten. */
+  /** Age at which Idempotency-Keys are forgotten. */
   readonly answerMs: number;
 }
 
@@ -150,100 +149,98 @@ export interface Sweep {
   /** Ids of the tasks that expired. */
   readonly expired: readonly number[];
   readonly removed: number;
-  /** Keys of blobs that no task needs any more. */
+  /** Keys of blobs that are no longer needed. */
   readonly blobs: readonly string[];
-  /** Whether there may be more to do: a call does a part, so as not to hold the store for long. */
+  /** True if there may be more: a call is limited, so that it does not hold the store for long. */
   readonly more: boolean;
 }
 
-/** What happened to a task; who needs more reads it. */
+/** A change of a task. */
 export interface TaskNews {
   readonly id: number;
   readonly clientId: number;
   readonly state: TaskState;
   readonly attempt: number;
-  /** Whether this store object made the change; news of others are hints, and may be missing. */
+  /** True if this store object made the change; news of others may be lost. */
   readonly own: boolean;
 }
 
 /** The unfinished tasks of all clients. */
 export interface QueueDepth {
-  /** Number of tasks by state; `waiting` without those that were set aside. */
+  /** Tasks by state; `waiting` excludes those set aside. */
   readonly states: Readonly<Record<UnfinishedState, number>>;
   /** Waiting tasks that were set aside. */
   readonly quarantined: number;
-  /** Since the submission of the oldest task that waits; null if none does. */
+  /** Time since the submission of the oldest waiting task; null if none waits. */
   readonly oldestWaitingMs: number | null;
 }
 
 /**
- * Tasks, and the queue in which they wait. A host that writes its own runs `taskStoreContract` of
- * `falconry/testing` over it. Errors are `CodedError`s of `falconry`: `STORE_UNAVAILABLE` for a
- * store that cannot answer.
+ * Stores tasks and their queue. A host that writes its own tests it with `taskStoreContract` of
+ * `falconry/testing`. Errors are `CodedError`s of `falconry`: `STORE_UNAVAILABLE` if the store
+ * cannot answer.
  *
- * What must hold, with any number of callers, connections and processes on one store:
+ * Contract, for any number of callers, connections and processes on one store:
  *
  * 1. Every verb is one transaction. When its promise resolves, the effect is durable (if the store
  *    keeps anything at all): killing the process afterwards loses nothing. When it rejects with
  *    `STORE_UNAVAILABLE`, the effect is unknown: the connection may have been lost while the
- *    transaction was committed. A caller that hears it undoes nothing, and asks again if it must
- *    know. Every other rejection means that nothing happened.
+ *    transaction was committed. Callers then undo nothing, and query the store if necessary. Every
+ *    other rejection means that nothing happened.
  * 2. `claim` hands a waiting task to exactly one caller. It increments `attempt` and starts a
- *    lease. A lease that ends without `extend` makes the task wait again (counted in `losses`);
- *    the next `claim` sees to that. Losses never end a task: a restart of the server is one. A task
- *    that comes back, for whatever reason, keeps its place in the queue.
+ *    lease. If a lease ends without `extend`, the next `claim` makes the task wait again (counted
+ *    in `losses`). Losses never end a task, since a server restart is one. A task that returns to
+ *    the queue keeps its place.
  * 3. `extend`, `extendAll`, `finish`, `fail`, `setAside` and `release` name the attempt. They act
- *    only if the task is running and the attempt is the current one, and say so otherwise: a worker
- *    that was presumed dead, or whose task was cancelled, can change nothing. So a task is finished
- *    at most once; and since a task that is neither final nor leased can always be claimed, at
- *    least once. (A task that was set aside is claimed again once an operator puts it back.)
+ *    only if the task is running and the attempt is the current one, and report it otherwise: a
+ *    worker that was presumed dead, or whose task was cancelled, can change nothing. So a task is
+ *    finished at most once; and at least once, since a task that is neither final nor leased can
+ *    always be claimed. (A task set aside can be claimed once an operator puts it back.)
  * 4. Only these steps happen: `created` → `uploaded` → `waiting`, where direct requests start →
  *    `verifying` → `aggregating` → `completed`; from `uploaded` to itself, by another file; from
  *    the first two to `expired`; from the two that are running back to `waiting`, and to `failed`;
  *    from every state that is not final to `cancelled`. Losing a race is an outcome, not an
  *    exception.
- * 5. Ids are safe integers from 1. They grow in the order in which tasks of one client become
- *    visible, so that paging by id misses none; none is used twice, also after a removal.
+ * 5. Ids are safe integers from 1. They increase in the order in which a client's tasks become
+ *    visible, so that paging by id misses none. Ids are never reused, even after a removal.
  * 6. The store never touches blobs. A verb that ends the use of a blob returns its key after the
- *    commit; the caller deletes it, and `referenced` lets a cleaner find what a crash left behind.
- * 7. Time is the store's own: no caller passes a point in time, only durations. A clock that is set
- *    forward or back loses no task and leaves none waiting. The times of a task grow with every
- *    step, even while the clock stands still: the digits below the millisecond see to that.
- * 8. Answers are plain objects with all members of their types and no others; what is absent is
- *    null. Every read gives new ones.
+ *    commit; the caller deletes it. `referenced` finds the leftovers of crashes.
+ * 7. The store uses its own clock: callers pass durations, never times. A clock set forward or back
+ *    loses no task and delays none. The times of a task increase with every step, even while the
+ *    clock stands still, by the digits below the millisecond.
+ * 8. Results are plain objects with exactly the members of their types; absent values are null.
+ *    Every read returns new objects.
  *
  * The other ports of a store are optional (serviceStore.ts). Each has a suite in
- * `falconry/testing`. The commands of `falconry` that work on a store (`keys`, `queue`, `quota` and
- * others) know SQLite and PostgreSQL only: for a store of its own, a host's program does what they
- * do.
+ * `falconry/testing`. The commands that work on a store (`keys`, `queue`, `quota` and others)
+ * support only SQLite and PostgreSQL; a host with its own store needs its own tools.
  */
 export interface TaskStore {
   /**
-   * Adds a task. Its id is new, and larger than every id seen before. With `limits`, it is refused
-   * if the client has that many unfinished tasks already, or would have more bytes. With `hold`, it
-   * is refused as 'superseded' if the hold has ended, or has made a task.
+   * Adds a task with a new id, larger than all earlier ones. Refused if it would exceed `limits`;
+   * with `hold`, refused as 'superseded' if the hold has ended or already created a task.
    */
   put(task: NewTask, options?: PutOptions): Promise<PutOutcome>;
   /**
-   * @returns the task; null if there is none, or if it belongs to another client than the given one
+   * @returns the task; null if there is none, or if it belongs to another client
    */
   get(id: number, clientId?: number): Promise<Task | null>;
-  /** The tasks of a client in order of their ids, without what can be long (the error). */
+  /** Lists tasks of a client in order of id, without their errors, which can be long. */
   list(query: ListQuery): Promise<ListPage>;
-  /** What a client has: unfinished tasks, and the files that its tasks name, ended ones as well. */
+  /** Returns a client's unfinished tasks, and the bytes of the files of all its tasks. */
   usage(clientId: number): Promise<ClientUsage>;
-  /** Costs the same however many finished tasks there are. */
+  /** The number of finished tasks does not affect the cost. */
   depth(): Promise<QueueDepth>;
 
   /**
-   * created | uploaded → uploaded, with this file. Not after the task's time is over. A file that
-   * is replaced does not count for the limit.
+   * created | uploaded → uploaded, with this file, before the deadline. A replaced file does not
+   * count towards the limit.
    */
   upload(id: number, input: BlobRef, limits?: ClientLimits): Promise<UploadOutcome>;
   /**
-   * uploaded → waiting; `submittedAt` becomes now. `input` is for blob stores that take uploads
-   * without our knowing: with it, created → uploaded → waiting is one step, within the limits.
-   * Whatever has become of a task that was notified, a repeat changes nothing and is `ok`.
+   * uploaded → waiting; `submittedAt` becomes now. `input` is for uploads that bypass the service:
+   * with it, created → uploaded → waiting is one step, within the limits. A repeated notification
+   * changes nothing and is `ok`, whatever the state of the task.
    */
   notify(
     id: number,
@@ -251,69 +248,69 @@ export interface TaskStore {
     input?: BlobRef,
     limits?: ClientLimits,
   ): Promise<NotifyOutcome>;
-  /** Gives a task that is not yet notified this time from now. @returns null if there is none */
+  /** Extends the deadline of a task before its notification. @returns null if there is none */
   renew(id: number, clientId: number, ttlMs: number): Promise<Task | null>;
   /**
-   * Any unfinished state → cancelled, also of a task that was set aside. The worker learns of it
-   * from `extend` or `watch`. `blobs` is the task's file, if it has one, which it names no more.
+   * Any unfinished state → cancelled, even if set aside. The worker is informed by `extend` or
+   * `watch`. `blobs` is the task's former file, if it had one.
    */
   cancel(id: number, clientId: number): Promise<CancelOutcome>;
   /** Removes a final task. `blobs` is its result, if it has one. */
   remove(id: number, clientId: number): Promise<RemoveOutcome>;
 
   /**
-   * A waiting task (whose retry is due) → verifying, if there is one. Clients take turns: each
-   * client with waiting tasks is served once per turn, with the task that it submitted first. A
-   * client that had none is served within the turn that goes on; one that submits again as soon as
-   * it was served waits for the next. `threads` of the task becomes that of the options.
+   * Claims a waiting task that is due → verifying. Clients take turns: each client with waiting
+   * tasks is served once per turn, with its earliest submission. A client without tasks so far is
+   * served within the current turn; one that submits again after it was served waits for the next.
+   * The task's `threads` becomes that of the options.
    */
   claim(options: ClaimOptions): Promise<Claim>;
   /**
-   * Heartbeat, progress, next state; what is not given stays as it is.
+   * Heartbeat, progress, next state; absent members do not change.
    *
-   * @returns false if the task is not yours any more: stop
+   * @returns false if the attempt has lost the task: stop
    */
   extend(id: number, attempt: number, extension: Extension): Promise<boolean>;
-  /** Heartbeat of all tasks of a process. @returns those of the ids that are still theirs */
+  /** Heartbeat of all tasks of a process. @returns the ids of those still held */
   extendAll(attempts: readonly Attempt[], leaseMs: number): Promise<ReadonlySet<number>>;
   /**
-   * aggregating → completed. The task names its input no more, which the caller deletes.
+   * aggregating → completed. The caller deletes the input.
    *
-   * @returns false if the task is not yours any more, or is not aggregating: delete the result
+   * @returns false if the attempt has lost the task, or it is not aggregating: delete the result
    */
   finish(id: number, attempt: number, result: TaskResult): Promise<boolean>;
   /**
-   * → failed, with the whole error, and without its input, which the caller deletes; or, with
-   * `retry`, → waiting, with its input and no error, not to be claimed before the delay is over.
+   * → failed, with the error; the caller deletes the input. With `retry`: → waiting, with its input
+   * and without an error, not claimable before the delay is over.
    */
   fail(id: number, attempt: number, error: TaskError, retry?: Retry): Promise<boolean>;
-  /** → waiting at once, without counting a failure, for a worker that shuts down. */
+  /** → waiting, claimable at once and without a failure, for a worker that shuts down. */
   release(id: number, attempt: number): Promise<boolean>;
   /**
-   * → waiting, but not to be claimed before `putBack`: a task that ended the workers it was given
-   * to. Its input is kept, and so is the error, for the operator.
+   * → waiting, but not claimable before `putBack`, for a task that killed its workers. Input and
+   * error are kept.
    */
   setAside(id: number, attempt: number, error: TaskError): Promise<boolean>;
   /**
-   * Lets a task that was set aside be claimed again, at once and without its error.
+   * Makes a task that was set aside claimable again, at once and without its error.
    *
    * @returns false if there is no such task
    */
   putBack(id: number): Promise<boolean>;
 
   /**
-   * created | uploaded past their time → expired; removes final tasks that ended `retentionMs` ago
-   * or earlier, and answers. Safe at any time, in any process.
+   * created | uploaded past their deadline → expired; removes old final tasks and Idempotency-Keys.
+   * Safe at any time, in any process.
    */
   sweep(options: SweepOptions): Promise<Sweep>;
-  /** @returns those of the keys that some task still needs. */
+  /** @returns those of the keys that some task still needs */
   referenced(keys: readonly string[]): Promise<ReadonlySet<string>>;
 
   /**
-   * Takes an Idempotency-Key of a client; those of others are apart. `fingerprint` is a hash over
-   * method, path and body: another one is a 'mismatch', whether the first request still runs or
-   * not. A hold lasts for `holdMs` unless it is extended, so that the key of a process that died
-   * becomes free again; at once, if the store can tell that the process is dead.
+   * Takes an Idempotency-Key of a client. `fingerprint` is a hash of method, path and body: another
+   * one is a 'mismatch', even after the first request. A hold lasts for `holdMs` unless it is
+   * extended, so that the key of a dead process becomes free; at once, if the store can detect the
+   * death.
    */
   beginAnswer(
     clientId: number,
@@ -323,29 +320,29 @@ export interface TaskStore {
   ): Promise<BeginAnswer>;
   /** Another `holdMs` from now. @returns false if the hold has ended and another request has it */
   extendAnswer(hold: AnswerHold, holdMs: number): Promise<boolean>;
-  /** Gives the key back if the request did not create a task; a hold that ended gives nothing. */
+  /** Frees the key if the request did not create a task. No effect after the end of the hold. */
   abandonAnswer(hold: AnswerHold): Promise<void>;
 
   /**
-   * Calls the listener after each commit that changed the state of a task, once for each change and
-   * in their order. Only changes made through this object are certain to be reported.
+   * Calls the listener after each commit that changed a task's state, once per change and in order.
+   * Only changes made through this object are guaranteed to be reported.
    *
    * @returns a function that removes the listener
    */
   watch(listener: (news: TaskNews) => void): () => void;
   /**
-   * 32 random bytes under this name, a `Uint8Array`, made at the first call and the same ever after
-   * (to sign urls), unless an operator rotates them. Callers at the same time get the same.
+   * Returns 32 random bytes with this name (to sign URLs), created at the first call and constant
+   * until an operator rotates them. Concurrent callers get the same.
    */
   secret(name: string): Promise<Uint8Array>;
   /**
-   * The number of the client whom the host calls by this name: a new one at the first call, the
-   * same ever after, and never that of an API key's client.
+   * Returns the number of the client with this name: assigned at the first call, constant
+   * afterwards, and never that of an API key's client.
    */
   clientNamed(name: string): Promise<number>;
 
   /**
-   * Connects and checks the version of the schema; called once, before any other verb.
+   * Connects and checks the schema version; called once, before any other verb.
    *
    * @throws CodedError `STORE_NEWER`, `STORE_OLDER` (see `falconry migrate`), `STORE_OUTDATED`,
    *   `STORE_UNAVAILABLE`
@@ -356,12 +353,11 @@ export interface TaskStore {
   close(): Promise<void>;
 }
 
-/** API keys, stored with the tasks: only their hashes, as 64 hex digits. */
+/** API keys, stored as hashes: 64 hex digits. */
 export interface ApiKeyStore {
   /**
-   * Without `clientId`, the key is for a new client: its number is one more than the largest that
-   * any client has or had, those with names (`clientNamed`) among them. Without `ttlMs`, it never
-   * expires.
+   * Without `clientId`, the key is for a new client, whose number is one more than the largest of
+   * all present and former clients, including named ones. Without `ttlMs`, it never expires.
    *
    * @returns null if the hash exists already
    */
@@ -371,34 +367,32 @@ export interface ApiKeyStore {
     readonly clientId?: number;
     readonly ttlMs?: number;
   }): Promise<ApiKeyRecord | null>;
-  /** Also one that has expired, so that its owner can be told. */
+  /** Finds expired keys, too, so that their owners can be informed. */
   findApiKey(sha256: string): Promise<ApiKeyRecord | null>;
-  /** In the order in which they were made; expired ones, too. */
+  /** Lists all keys, including expired ones, in order of creation. */
   listApiKeys(): Promise<readonly ApiKeyRecord[]>;
   /** @returns false if there is none */
   removeApiKey(sha256: string): Promise<boolean>;
   /**
-   * Adds a key with the name and client of another, which expires after the overlap, or earlier if
-   * it would have.
+   * Adds a key with the name and client of another, which expires after the overlap at the latest.
    *
-   * @returns the new record; null, and nothing is changed, if there is no such key, or if the hash
-   *   of the new one exists already
+   * @returns the new record; null without a change if there is no such key, or the new hash exists
    */
   rotateApiKey(sha256: string, next: NextApiKey): Promise<ApiKeyRecord | null>;
-  /** Sets the time of the last use of these keys to now; hashes that are not there are ignored. */
+  /** Sets the last use of these keys to now; unknown hashes are ignored. */
   markApiKeysUsed(sha256s: readonly string[]): Promise<void>;
 }
 
-/** The key that takes the place of another. */
+/** A key that replaces another. */
 export interface NextApiKey {
   readonly sha256: string;
-  /** Until it expires; absent: never. */
+  /** Lifetime; default: unlimited. */
   readonly ttlMs?: number;
-  /** For which the old key still works; 0: it ends now. */
+  /** Time for which the old key still works; 0: it expires now. */
   readonly overlapMs: number;
 }
 
-/** A key as the store has it. Times are ISO 8601, UTC. */
+/** A stored key. Times are ISO 8601, UTC. */
 export interface ApiKeyRecord {
   readonly sha256: string;
   readonly name: string;
@@ -406,8 +400,8 @@ export interface ApiKeyRecord {
   readonly createdAt: string;
   /** Null: never. */
   readonly expiresAt: string | null;
-  /** Whether that time is over, by the store's clock. */
+  /** True if it has expired, by the store's clock. */
   readonly expired: boolean;
-  /** Up to a minute late; null: not since the store has kept it. */
+  /** Up to a minute late; null: no recorded use. */
   readonly lastUsedAt: string | null;
 }

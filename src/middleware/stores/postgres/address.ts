@@ -1,12 +1,12 @@
-/** Addresses of databases: read once, and shown without their password. */
+/** Database addresses: parsed once, and shown without the password. */
 import type { ClientConfig } from 'pg';
 
 export interface Address {
   /** For the driver. */
   readonly config: ClientConfig;
   /**
-   * Behind a pooler that hands out connections by the transaction (`?pooled=1`): nothing may be
-   * left in a connection, so statements have no names and there are no settings at its start.
+   * True behind a pooler in transaction mode (`?pooled=1`): connections keep no state, so
+   * statements have no names, and there are no session settings.
    */
   readonly pooled: boolean;
   /** Host, port and database, for messages. */
@@ -17,8 +17,8 @@ const PROTOCOL = /^postgres(ql)?:$/;
 const SCHEMA = /^[a-z_][a-z0-9_]{0,40}$/;
 
 /**
- * Settings of every connection. `jit`: our statements are short. A transaction that its process
- * forgot would keep dead rows in the queue's index.
+ * Settings of every connection. Statements are short, so `jit` is off. An idle transaction would
+ * keep dead rows in the queue's index.
  */
 const SESSION = [
   'TimeZone=UTC',
@@ -55,7 +55,7 @@ export function readAddress(name: string, url: unknown): Address {
   };
 }
 
-/** @returns the schema, quoted. @throws TypeError for a name that could be mistaken for more */
+/** Returns the quoted schema. @throws TypeError for a name with other characters */
 export function readSchema(schema: unknown): string {
   if (typeof schema !== 'string' || !SCHEMA.test(schema)) {
     throw new TypeError('"schema" must be a name of lower-case letters, digits and underscores');

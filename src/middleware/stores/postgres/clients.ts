@@ -1,7 +1,9 @@
-/** API keys, the numbers of clients, and secrets: written rarely. */
-import { KEEP_RETIRED_MS, type SecretStore } from '../port/operatorStore.ts';
+/** API keys, client numbers, secrets and quotas. */
+
+import { newSecret, type QuotaRow, toQuota } from '../port/parts.ts';
+import { KEEP_RETIRED_MS, type QuotaStore, type SecretStore } from '../port/serviceStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
-import type { Database } from './database.ts';
+import { type Database, named, type Statement } from './database.ts';
 
 type Names = Pick<TaskStore, 'secret' | 'clientNamed'>;
 
@@ -22,10 +24,14 @@ export function secrets(database: Database): SecretStore {
   const sql = statements(database.schema);
   return {
     async rotateSecret(name, { forget = false } = {}) {
-      const fresh = () => Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
       // There may be none yet.
-      await database.ask(sql.putSecret, [name, fresh()]);
-      await database.ask(sql.rotateSecret, [name, fresh(), forget, KEEP_RETIRED_MS]);
+      await database.ask(sql.putSecret, [name, Buffer.from(newSecret())]);
+      await database.ask(sql.rotateSecret, [
+        name,
+        Buffer.from(newSecret()),
+        forget,
+        KEEP_RETIRED_MS,
+      ]);
     },
     async secretRing(name) {
       type Row = { readonly value: Uint8Array; readonly ago: number | null };
@@ -47,8 +53,7 @@ export function names(database: Database): Names {
       type Secret = { readonly value: Uint8Array };
       let [known] = await database.ask<Secret>(sql.secret, [name]);
       if (!known) {
-        const fresh = Buffer.from(crypto.getRandomValues(new Uint8Array(32)));
-        await database.ask(sql.putSecret, [name, fresh]);
+        await database.ask(sql.putSecret, [name, Buffer.from(newSecret())]);
         [known] = await database.ask<Secret>(sql.secret, [name]);
       }
       return new Uint8Array(known!.value);
@@ -67,7 +72,7 @@ export function names(database: Database): Names {
 
 export function apiKeys(database: Database): ApiKeyStore {
   const sql = keyStatements(database.schema);
-  const one = async (statement: { name: string; text: string }, values: readonly unknown[]) => {
+  const one = async (statement: Statement, values: readonly unknown[]) => {
     const [row] = await database.ask<ApiKeyRow>(statement, values);
     return row ? told(row) : null;
   };
@@ -89,87 +94,97 @@ export function apiKeys(database: Database): ApiKeyStore {
 
 function keyStatements(s: string) {
   const columns = record(s);
+  return named({
+    // A number given by the caller also moves the counter, so that no new client gets it.
+    putKey: `WITH owner AS (
+        UPDATE ${s}.client_numbers SET last =
+          CASE WHEN $3::bigint IS NULL THEN last + 1 ELSE greatest(last, $3) END
+        WHERE NOT EXISTS (SELECT 1 FROM ${s}.api_keys WHERE sha256 = $1)
+        RETURNING coalesce($3, last) AS id)
+      INSERT INTO ${s}.api_keys (sha256, name, client_id, created_at, expires_ms)
+        SELECT $1, $2, owner.id, clock_timestamp(), ${s}.now_ms() + $4::bigint FROM owner
+      ON CONFLICT (sha256) DO NOTHING RETURNING ${columns}`,
+    findKey: `SELECT ${columns} FROM ${s}.api_keys WHERE sha256 = $1`,
+    listKeys: `SELECT ${columns} FROM ${s}.api_keys ORDER BY created_at, sha256`,
+    removeKey: `DELETE FROM ${s}.api_keys WHERE sha256 = $1 RETURNING 1`,
+    rotateKey: `WITH old AS (
+        UPDATE ${s}.api_keys SET expires_ms = least(expires_ms, ${s}.now_ms() + $4::bigint)
+        WHERE sha256 = $1 AND NOT EXISTS (SELECT 1 FROM ${s}.api_keys WHERE sha256 = $2)
+        RETURNING name, client_id)
+      INSERT INTO ${s}.api_keys (sha256, name, client_id, created_at, expires_ms)
+        SELECT $2, name, client_id, clock_timestamp(), ${s}.now_ms() + $3::bigint FROM old
+      RETURNING ${columns}`,
+    markKeys: `UPDATE ${s}.api_keys SET used_ms = ${s}.now_ms() WHERE sha256 = ANY($1::text[])`,
+  });
+}
+
+function statements(s: string) {
+  return named({
+    // The row of the secret is locked first, so that concurrent rotations take turns.
+    rotateSecret: `WITH old AS (SELECT value FROM ${s}.secrets WHERE name = $1 FOR UPDATE),
+      gone AS (
+        DELETE FROM ${s}.retired_secrets WHERE name = $1
+          AND ($3::boolean OR retired_ms <= ${s}.now_ms() - $4::bigint)),
+      kept AS (
+        INSERT INTO ${s}.retired_secrets (name, value, retired_ms)
+          SELECT $1, value, ${s}.now_ms() FROM old WHERE NOT $3)
+      UPDATE ${s}.secrets SET value = $2 FROM old WHERE name = $1`,
+    ring: `SELECT value, NULL::bigint AS ago FROM ${s}.secrets WHERE name = $1
+      UNION ALL SELECT value, greatest(0, ${s}.now_ms() - retired_ms)
+        FROM ${s}.retired_secrets WHERE name = $1
+      ORDER BY ago NULLS FIRST`,
+    secret: `SELECT value FROM ${s}.secrets WHERE name = $1`,
+    // The first one stays.
+    putSecret: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2)
+      ON CONFLICT (name) DO NOTHING`,
+    named: `SELECT id FROM ${s}.clients WHERE name = $1`,
+    // Above every number in use, including those that a host assigned itself.
+    putNamed: `WITH owner AS (
+        UPDATE ${s}.client_numbers SET last =
+          greatest(last, (SELECT max(id) FROM ${s}.clients)) + 1
+        WHERE NOT EXISTS (SELECT 1 FROM ${s}.clients WHERE name = $1)
+        RETURNING last AS id)
+      INSERT INTO ${s}.clients (id, name, open_tasks, stored_bytes, last_task, last_turn)
+        SELECT owner.id, $1, 0, 0, 0, 0 FROM owner
+      ON CONFLICT (name) DO NOTHING`,
+  });
+}
+
+const COLUMNS = 'client_id, open_tasks, stored_bytes, requests_per_second';
+
+export function quotas(database: Database): QuotaStore {
+  const sql = quotaStatements(database.schema);
+  const one = async (statement: Statement, values: readonly unknown[]) => {
+    const [row] = await database.ask<QuotaRow>(statement, values);
+    return row ? toQuota(row) : null;
+  };
   return {
-    // A number given by hand moves the counter too, so that no new client gets it.
-    putKey: {
-      name: 'put key',
-      text: `WITH owner AS (
-          UPDATE ${s}.client_numbers SET last =
-            CASE WHEN $3::bigint IS NULL THEN last + 1 ELSE greatest(last, $3) END
-          WHERE NOT EXISTS (SELECT 1 FROM ${s}.api_keys WHERE sha256 = $1)
-          RETURNING coalesce($3, last) AS id)
-        INSERT INTO ${s}.api_keys (sha256, name, client_id, created_at, expires_ms)
-          SELECT $1, $2, owner.id, clock_timestamp(), ${s}.now_ms() + $4::bigint FROM owner
-        ON CONFLICT (sha256) DO NOTHING RETURNING ${columns}`,
+    quota: (clientId) => one(sql.quota, [clientId]),
+    async quotas() {
+      const rows = await database.ask<QuotaRow>(sql.quotas);
+      return rows.map((row) => ({ clientId: row.client_id, ...toQuota(row) }));
     },
-    findKey: {
-      name: 'find key',
-      text: `SELECT ${columns} FROM ${s}.api_keys WHERE sha256 = $1`,
-    },
-    listKeys: {
-      name: 'list keys',
-      text: `SELECT ${columns} FROM ${s}.api_keys ORDER BY created_at, sha256`,
-    },
-    removeKey: {
-      name: 'remove key',
-      text: `DELETE FROM ${s}.api_keys WHERE sha256 = $1 RETURNING 1`,
-    },
-    rotateKey: {
-      name: 'rotate key',
-      text: `WITH old AS (
-          UPDATE ${s}.api_keys SET expires_ms = least(expires_ms, ${s}.now_ms() + $4::bigint)
-          WHERE sha256 = $1 AND NOT EXISTS (SELECT 1 FROM ${s}.api_keys WHERE sha256 = $2)
-          RETURNING name, client_id)
-        INSERT INTO ${s}.api_keys (sha256, name, client_id, created_at, expires_ms)
-          SELECT $2, name, client_id, clock_timestamp(), ${s}.now_ms() + $3::bigint FROM old
-        RETURNING ${columns}`,
-    },
-    markKeys: {
-      name: 'mark keys',
-      text: `UPDATE ${s}.api_keys SET used_ms = ${s}.now_ms() WHERE sha256 = ANY($1::text[])`,
+    async setQuota(clientId, quota) {
+      if (quota === null) {
+        await database.ask(sql.removeQuota, [clientId]);
+        return null;
+      }
+      const { openTasks = null, storedBytes = null, requestsPerSecond = null } = quota;
+      return one(sql.setQuota, [clientId, openTasks, storedBytes, requestsPerSecond]);
     },
   };
 }
 
-function statements(s: string) {
-  return {
-    // The row of the secret is locked first, so that two that rotate take turns.
-    rotateSecret: {
-      name: 'rotate secret',
-      text: `WITH old AS (SELECT value FROM ${s}.secrets WHERE name = $1 FOR UPDATE),
-        gone AS (
-          DELETE FROM ${s}.retired_secrets WHERE name = $1
-            AND ($3::boolean OR retired_ms <= ${s}.now_ms() - $4::bigint)),
-        kept AS (
-          INSERT INTO ${s}.retired_secrets (name, value, retired_ms)
-            SELECT $1, value, ${s}.now_ms() FROM old WHERE NOT $3)
-        UPDATE ${s}.secrets SET value = $2 FROM old WHERE name = $1`,
-    },
-    ring: {
-      name: 'secret ring',
-      text: `SELECT value, NULL::bigint AS ago FROM ${s}.secrets WHERE name = $1
-        UNION ALL SELECT value, greatest(0, ${s}.now_ms() - retired_ms)
-          FROM ${s}.retired_secrets WHERE name = $1
-        ORDER BY ago NULLS FIRST`,
-    },
-    secret: { name: 'secret', text: `SELECT value FROM ${s}.secrets WHERE name = $1` },
-    // The first one stays.
-    putSecret: {
-      name: 'put secret',
-      text: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`,
-    },
-    named: { name: 'named', text: `SELECT id FROM ${s}.clients WHERE name = $1` },
-    // Above every number that is in use, also those that a host made itself.
-    putNamed: {
-      name: 'put named',
-      text: `WITH owner AS (
-          UPDATE ${s}.client_numbers SET last =
-            greatest(last, (SELECT max(id) FROM ${s}.clients)) + 1
-          WHERE NOT EXISTS (SELECT 1 FROM ${s}.clients WHERE name = $1)
-          RETURNING last AS id)
-        INSERT INTO ${s}.clients (id, name, open_tasks, stored_bytes, last_task, last_turn)
-          SELECT owner.id, $1, 0, 0, 0, 0 FROM owner
-        ON CONFLICT (name) DO NOTHING`,
-    },
-  };
+function quotaStatements(s: string) {
+  return named({
+    quota: `SELECT ${COLUMNS} FROM ${s}.quotas WHERE client_id = $1`,
+    quotas: `SELECT ${COLUMNS} FROM ${s}.quotas ORDER BY client_id`,
+    removeQuota: `DELETE FROM ${s}.quotas WHERE client_id = $1`,
+    setQuota: `INSERT INTO ${s}.quotas AS q (${COLUMNS}) VALUES ($1, $2, $3, $4)
+      ON CONFLICT (client_id) DO UPDATE SET
+        open_tasks = coalesce(excluded.open_tasks, q.open_tasks),
+        stored_bytes = coalesce(excluded.stored_bytes, q.stored_bytes),
+        requests_per_second = coalesce(excluded.requests_per_second, q.requests_per_second)
+      RETURNING ${COLUMNS}`,
+  });
 }

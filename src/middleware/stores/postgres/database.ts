@@ -1,22 +1,28 @@
 /**
- * The connections of a store: statements by name, tried again when they met others, and the one
- * place where errors of the driver become ours.
+ * The connections of a store: named statements, retries after conflicts, and the conversion of the
+ * driver's errors.
  */
 import pg from 'pg';
-import { CodedError } from '../../../shared/errors.ts';
+import { CodedError, isCodedError } from '../../../shared/errors.ts';
 import { withTimeout } from '../../../shared/wait.ts';
 import type { Address } from './address.ts';
-import { isBroken, isTransient, sqlState, storeFault } from './faults.ts';
 import { toTimestamp } from './rows.ts';
 import { LAST_OLD_STEP, STEPS } from './schema.ts';
 
-/** SQL with a name that no other statement of the store has. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-export interface DatabaseOptions {
+/** Returns statements by their names, which no other statement of the store has. */
+export function named<Name extends string>(
+  texts: Readonly<Record<Name, string>>,
+): Record<Name, Statement> {
+  const all = Object.entries<string>(texts).map(([name, text]) => [name, { name, text }]);
+  return Object.fromEntries(all) as Record<Name, Statement>;
+}
+
+interface DatabaseOptions {
   readonly address: Address;
   /** Quoted. */
   readonly schema: string;
@@ -52,8 +58,8 @@ export class Database {
     this.#address = address;
     this.#nowMs = nowMs;
     this.#pool = new pg.Pool({ ...address.config, max: connections, types });
-    // A connection that is lost is made anew at its next use. Without listeners, its error would
-    // end the process: the pool's while it rests, its own while it is used.
+    // A lost connection is replaced at its next use. Without listeners, its error would end the
+    // process: the pool's while it is idle, its own while it is in use.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => client.on('error', () => {}));
   }
@@ -61,7 +67,7 @@ export class Database {
   /**
    * Runs one statement, which is one transaction.
    *
-   * @throws CodedError `STORE_UNAVAILABLE` if it is not known to have been carried out
+   * @throws CodedError `STORE_UNAVAILABLE` if it may not have been executed
    */
   async ask<Row>(statement: Statement, values: readonly unknown[] = []): Promise<Row[]> {
     for (let tries = 1; ; tries++) {
@@ -93,7 +99,7 @@ export class Database {
   }
 
   /**
-   * Connects, and compares the steps that the schema has taken with ours.
+   * Connects, and compares the version of the schema with this release.
    *
    * @throws CodedError `STORE_OLDER`, `STORE_OUTDATED`, `STORE_NEWER`, `STORE_UNAVAILABLE`
    */
@@ -115,7 +121,7 @@ export class Database {
   }
 
   /**
-   * Asks for the steps of the schema: a newer version may have been started meanwhile.
+   * Checks the version again: a newer release may have migrated the schema.
    *
    * @throws CodedError as `checkVersion`; `STORE_UNAVAILABLE` unless the server answers within a
    *   second
@@ -129,4 +135,54 @@ export class Database {
     this.#closed ??= this.#pool.end();
     return this.#closed;
   }
+}
+
+/** deadlock_detected, serialization_failure, unique_violation: nothing happened, try again. */
+const TRY_AGAIN: ReadonlySet<string> = new Set(['40P01', '40001', '23505']);
+
+/**
+ * Connection exceptions, refused logins, lack of resources, shutdown and time-outs, and a server
+ * that can only be read (a standby, after a fail-over).
+ */
+const UNAVAILABLE = /^(08|28|53|57)|^(25006|25P03|3D000|55P03|58030)$/;
+
+/** @returns the SQLSTATE of an error of the server; undefined for any other error */
+export function sqlState(error: unknown): string | undefined {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  return typeof code === 'string' && severity !== undefined ? code : undefined;
+}
+
+/** Whether the statement did nothing because of what others did at the same time. */
+export function isTransient(error: unknown): boolean {
+  return TRY_AGAIN.has(sqlState(error) ?? '');
+}
+
+/** Whether the connection is of no more use: the server did not answer, or ends it. */
+export function isBroken(error: unknown): boolean {
+  const state = sqlState(error);
+  return state === undefined || /^(08|57P)|^25P0/.test(state);
+}
+
+/**
+ * The error for the store's callers. Without an answer of the server, nobody knows whether the
+ * statement was carried out: `STORE_UNAVAILABLE` says so.
+ *
+ * The cause keeps code and text of the original and nothing else: other fields of it may hold
+ * whole rows, or the address with its password.
+ */
+export function storeFault(error: unknown): CodedError {
+  if (isCodedError(error)) return error;
+  const state = sqlState(error);
+  const { code } = error as { code?: unknown };
+  // Of several addresses of a host that were tried, the first.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const { message = String(first) } = first as Partial<Error>;
+  const cause = new Error(typeof code === 'string' ? `${code}: ${message}` : message);
+  const unavailable = state === undefined ? !isOurs(error) : UNAVAILABLE.test(state);
+  return new CodedError(unavailable ? 'STORE_UNAVAILABLE' : 'INTERNAL', { cause });
+}
+
+/** A fault in our own code, which must not look like a lost connection. */
+function isOurs(error: unknown): boolean {
+  return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError;
 }

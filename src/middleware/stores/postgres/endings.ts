@@ -1,19 +1,18 @@
-/** The end of a task, in SQL: its row, and the counters of its client. */
-import type { Statement } from './database.ts';
+/** SQL for the end of a task: its row, and the counters of its client. */
 import { newsColumns, type TaskRow, taskColumns } from './rows.ts';
 
 export const FINAL = `('completed', 'failed', 'cancelled', 'expired')`;
 export const RUNNING = `('verifying', 'aggregating')`;
 
-/** A row that has ended, and the file that it does not need any more. */
+/** An ended row, and its file, which can be deleted. */
 export type Endings = TaskRow & { readonly old_input: string | null };
 
-/** What every end sets, whatever its state. */
+/** Assignments for every final state. */
 export const END = (s: string) => `updated_at = clock_timestamp(),
   finished_at = clock_timestamp(), finished_ms = ${s}.now_ms(), due_ms = NULL, quarantined = false,
   input_key = NULL, input_bytes = NULL, input_tag = NULL`;
 
-/** Cancels the task `$1` if it is as `where` says; a row of {@link Endings}. Nobody is told. */
+/** Cancels the task `$1` if `where` holds; returns a row of {@link Endings}. */
 export function cancelling(s: string, where: string): string {
   return `
     WITH old AS (
@@ -29,26 +28,22 @@ export function cancelling(s: string, where: string): string {
     SELECT ${taskColumns('done')}, old.input_key AS old_input FROM done JOIN old USING (id)`;
 }
 
-/** How a worker ends its task. */
+/** An outcome of a task. */
 export interface Outcome {
-  readonly name: string;
   /** Of the task `t`; the attempt is `$2`. */
   readonly where: string;
   readonly set: string;
-  /** What its result adds to the client's bytes. */
+  /** Bytes that the result adds to the client's. */
   readonly resultBytes?: string;
 }
 
 /**
- * The statement that ends the task `$1` for its worker; a row of its news.
+ * Ends the task `$1` for its worker; returns a row of its news.
  *
- * The file of a running task does not change any more, so it can be read from the row as it was
- * found, without a lock of its own.
+ * The file of a running task does not change, so it can be read from the row without a lock.
  */
-export function ending(s: string, { name, where, set, resultBytes = '0' }: Outcome): Statement {
-  return {
-    name,
-    text: `
+export function ending(s: string, { where, set, resultBytes = '0' }: Outcome): string {
+  return `
     WITH done AS (
       UPDATE ${s}.tasks t SET ${END(s)}, ${set} FROM ${s}.tasks found
       WHERE t.id = $1 AND found.id = $1 AND ${where}
@@ -57,6 +52,5 @@ export function ending(s: string, { name, where, set, resultBytes = '0' }: Outco
       UPDATE ${s}.clients c SET open_tasks = c.open_tasks - 1,
         stored_bytes = c.stored_bytes - done.old_bytes + ${resultBytes}
       FROM done WHERE c.id = done.client_id)
-    SELECT ${newsColumns('done')} FROM done`,
-  };
+    SELECT ${newsColumns('done')} FROM done`;
 }

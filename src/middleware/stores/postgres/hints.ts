@@ -1,14 +1,13 @@
 /**
  * Hints to other processes that tasks have changed, by NOTIFY on a channel with the schema's name.
  *
- * A hint is sent after the commit, not in the transaction: NOTIFY makes transactions commit one
- * after the other. Those of a few milliseconds go in one message, and so do those that come while
- * one is under way: the busier the server, the fewer they are. A hint may be lost, and nothing
- * depends on it: whoever missed it looks again within a second.
+ * A hint is sent after the commit, not in the transaction, since NOTIFY serialises commits. Hints
+ * within a few milliseconds share a message, and so do those that arrive while one is being sent. A
+ * hint may be lost: all processes also poll once a second.
  *
- * Listening takes a connection of its own, which a pooler cannot lend. It is made when the first
- * listener comes, and anew after every loss. What happened in between is not known then, so the new
- * start counts as a hint that something waits: task 0, which there is not.
+ * Listening needs a separate connection, which a pooler cannot provide. It is opened for the first
+ * listener, and again after every loss. Changes in between are unknown, so reopening counts as a
+ * hint that something waits, with the nonexistent task 0.
  */
 import pg from 'pg';
 import type { TaskState } from '../../../wire/taskStates.ts';
@@ -21,7 +20,7 @@ type Listener = (news: readonly TaskNews[]) => void;
 /** As sent: id, client, state, attempt. */
 type Packed = readonly [number, number, TaskState, number];
 interface Message {
-  /** The store object that sends it, which does not listen to itself. */
+  /** Identifies the sender, which ignores its own messages. */
   readonly from: string;
   readonly news: readonly Packed[];
 }
@@ -34,12 +33,12 @@ const SOMETHING: TaskNews = { id: 0, clientId: 0, state: 'waiting', attempt: 0, 
 
 export class Hints {
   readonly #database: Database;
-  /** Null: there is no way to listen, behind a pooler. */
+  /** Null behind a pooler, where listening is impossible. */
   readonly #address: Address | null;
   readonly #from = crypto.randomUUID();
   readonly #send: Statement;
   #pending: Packed[] = [];
-  /** While there is something to send. */
+  /** Not null while there is something to send. */
   #sending: Promise<void> | null = null;
   #listener: Listener | null = null;
   #client: pg.Client | null = null;
@@ -78,7 +77,7 @@ export class Hints {
     this.#sending = null;
   }
 
-  /** Starts to listen, if that is possible; a second call does nothing. */
+  /** Starts to listen, if possible. Idempotent. */
   listen(listener: Listener): void {
     if (this.#listener || this.#closed || !this.#address) return;
     this.#listener = listener;
@@ -105,7 +104,7 @@ export class Hints {
     this.#check(client);
   }
 
-  /** A host that has vanished sends nothing, not even an end. */
+  /** Polls the server, since a vanished host does not close its connections. */
   #check(client: pg.Client): void {
     this.#timer = setTimeout(() => {
       client.query('SELECT 1').then(
@@ -116,7 +115,7 @@ export class Hints {
     this.#timer.unref();
   }
 
-  /** Not all processes at the same moment, and less and less often. */
+  /** Reconnects with jitter and exponential backoff. */
   #reconnect(client: pg.Client): void {
     if (this.#client !== client || this.#closed) return;
     this.#client = null;
@@ -134,12 +133,12 @@ export class Hints {
       if (message.from === this.#from) return;
       this.#listener?.(message.news.map(unpack));
     } catch {
-      // Whoever else uses the channel: something may have happened.
+      // Another user of the channel: something may have happened.
       this.#listener?.([SOMETHING]);
     }
   }
 
-  /** Sends what is left, so that others learn of the last changes of a process that ends. */
+  /** Sends the rest, so that others learn of the last changes of this process. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;

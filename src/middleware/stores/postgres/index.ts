@@ -1,6 +1,6 @@
 /**
  * `falconry/postgres`: tasks, queue and API keys in PostgreSQL 15 or newer, for a service on any
- * number of hosts. It needs the package `pg`, which nothing else of falconry loads.
+ * number of hosts. Needs the package `pg`, which only this entry loads.
  *
  * @example
  * ```ts
@@ -15,8 +15,8 @@ export { type MigrateOptions, type Migration, migrate } from './migrate.ts';
 export type { PostgresOptions };
 
 /**
- * @returns a store in the database, which connects at `open`. It never changes the schema: that is
- *   for {@link migrate}
+ * @returns a store in the database, which connects at `open`. Only {@link migrate} changes the
+ *   schema
  * @throws TypeError, RangeError for wrong options
  */
 export function postgresStore(options: PostgresOptions): CompleteStore {

@@ -1,7 +1,9 @@
 /**
- * Statements that change tasks, and the news of them: for the listeners of this object at once,
- * for other processes as a hint.
+ * Statements that change tasks, and the notification of listeners: of this object directly, of
+ * other processes by hints.
  */
+
+import { Listeners } from '../port/parts.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import type { Database, Statement } from './database.ts';
 import type { Hints } from './hints.ts';
@@ -10,14 +12,14 @@ import type { NewsRow } from './rows.ts';
 export class Ledger {
   readonly database: Database;
   readonly #hints: Hints;
-  readonly #listeners = new Set<(news: TaskNews) => void>();
+  readonly #listeners = new Listeners();
 
   constructor(database: Database, hints: Hints) {
     this.database = database;
     this.#hints = hints;
   }
 
-  /** Runs a statement that returns the tasks it changed, and tells of them. */
+  /** Runs a statement that returns the changed tasks, and notifies listeners. */
   async change<Row extends NewsRow>(
     statement: Statement,
     values: readonly unknown[] = [],
@@ -28,7 +30,7 @@ export class Ledger {
     return rows;
   }
 
-  /** Called after the commit. */
+  /** Notifies listeners, after the commit. */
   tell(rows: readonly NewsRow[], hint = true): void {
     if (rows.length === 0) return;
     const news = rows.map(
@@ -40,21 +42,14 @@ export class Ledger {
         own: true,
       }),
     );
-    queueMicrotask(() => this.#hear(news));
+    queueMicrotask(() => this.#listeners.tell(news));
     if (hint) this.#hints.send(news);
   }
 
   /** @returns a function that removes the listener */
   watch(listener: (news: TaskNews) => void): () => void {
-    // A wrapper, so that a function added twice is called twice and removed one by one.
-    const own = (news: TaskNews) => listener(news);
-    this.#listeners.add(own);
-    this.#hints.listen((news) => this.#hear(news));
-    return () => void this.#listeners.delete(own);
-  }
-
-  #hear(news: readonly TaskNews[]): void {
-    for (const listener of this.#listeners) for (const one of news) listener(one);
+    this.#hints.listen((news) => this.#listeners.tell(news));
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {

@@ -1,42 +1,41 @@
 /**
- * Brings a database up to the steps of schema.ts. One process at a time does it; the others wait,
- * and find it done. A lock on a table is waited for at most five seconds: behind a migration that
- * waits, every statement of the service would wait too.
+ * Applies the steps of schema.ts to a database. One process at a time does it; others wait. A lock
+ * on a table is awaited for at most five seconds, since all statements of the service would queue
+ * behind it.
  */
 import pg from 'pg';
 import { CodedError } from '../../../shared/errors.ts';
 import { readAddress, readSchema } from './address.ts';
-import { sqlState, storeFault } from './faults.ts';
+import { sqlState, storeFault } from './database.ts';
 import { advisoryKey, LAST_OLD_STEP, STEPS, type Step } from './schema.ts';
 
 export interface MigrateOptions {
   /** Where the tables are; default `falconry`. */
   readonly schema?: string;
-  /** Only look. */
+  /** Changes nothing. */
   readonly check?: boolean;
-  /** Take the steps, but roll them back. */
+  /** Takes the steps, and rolls them back. */
   readonly dryRun?: boolean;
 }
 
 export interface Migration {
-  /** The last step that the database had taken; 0 if it had taken none. */
+  /** Last step that the database had taken; 0 if none. */
   readonly from: number;
-  /** The last step of this version. */
+  /** Last step of this release. */
   readonly to: number;
-  /** What was done, or would be done with `check` and `dryRun`. */
+  /** Steps that were taken, or would be with `check` and `dryRun`. */
   readonly steps: readonly { readonly step: number; readonly about: string }[];
 }
 
 const OTHERS_MS = 120_000;
 const LOCK_MS = 5000;
-/** An index on a large table takes its time. */
+/** Creating an index on a large table is slow. */
 const STEP_MS = 3_600_000;
 
 /**
- * Takes the steps that the database lacks. The address must lead to the server itself, not to a
- * pooler.
+ * Takes the missing steps. The address must be that of the server itself, not of a pooler.
  *
- * @throws TypeError for an address that is none
+ * @throws TypeError for a malformed address
  * @throws CodedError `STORE_OUTDATED` if the tables were made before falconry 0.1.0, `STORE_NEWER`
  *   if a newer version has taken steps that this one cannot work with, `STORE_UNAVAILABLE` if the
  *   server does not answer, or if a lock does not become free
@@ -78,14 +77,14 @@ export async function migrateBy(
   }
 }
 
-/** Waits for other migrations; the lock ends with the connection. */
+/** Waits for other migrations. The lock ends with the connection. */
 async function takeTurn(client: pg.Client, s: string): Promise<void> {
   await client.query(`SET lock_timeout = ${OTHERS_MS}`);
   await client.query(`SELECT pg_advisory_lock(${advisoryKey(s, 'migrate')})`);
   await client.query(`SET lock_timeout = ${LOCK_MS}`);
 }
 
-/** The steps that the schema has taken; 0 if it is not there. */
+/** Returns the last step of the schema; 0 if there is none. */
 async function version(client: pg.Client, s: string): Promise<{ step: number; reader: number }> {
   try {
     const { rows } = await client.query(
@@ -124,9 +123,9 @@ async function take(
   if (dryRun) await client.query('ROLLBACK');
 }
 
-/** The schema, and the list of its steps. */
+/** Creates the schema, and the list of its steps. */
 async function makeRoom(client: pg.Client, s: string): Promise<void> {
-  // A role that may not create schemas can still be given one.
+  // A role without the right to create schemas may still own one.
   const { rows } = await client.query('SELECT to_regnamespace($1) IS NOT NULL AS there', [s]);
   if (!rows[0].there) await client.query(`CREATE SCHEMA ${s}`);
   await client.query(`CREATE TABLE IF NOT EXISTS ${s}.migrations (

@@ -1,9 +1,9 @@
 /**
- * The verbs of workers, one statement each: claims, leases, outcomes. Those that name an attempt
+ * The verbs of workers, one statement each: claims, leases, outcomes. Verbs that name an attempt
  * act only while it holds the task.
  */
 import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
-import type { Statement } from './database.ts';
+import { named, type Statement } from './database.ts';
 import { ending, RUNNING } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type NewsRow, newsColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
@@ -14,14 +14,14 @@ type Queue = Pick<
   'claim' | 'extend' | 'extendAll' | 'finish' | 'fail' | 'setAside' | 'putBack' | 'release'
 >;
 
-export interface QueueOptions {
-  /** A process looks for ended leases at most so often. */
+interface QueueOptions {
+  /** Minimum interval between searches for ended leases. */
   readonly lookEveryMs: number;
-  /** Whether claims look near the current turn first. */
+  /** True if claims search near the current turn first. */
   readonly near: boolean;
 }
 
-/** Rows that one statement brings back. */
+/** Maximum number of rows per statement. */
 const BATCH = 500;
 
 export function queue(ledger: Ledger, options: QueueOptions): Queue {
@@ -35,7 +35,7 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
     claim: (claim) => claims.claim(claim),
     async extend(id, attempt, { leaseMs, state, count, progress }) {
       const values = [id, attempt, leaseMs, state, count, progress && JSON.stringify(progress)];
-      // Nobody waits for the news of a mere heartbeat.
+      // A mere heartbeat is not news.
       const silent = state === undefined && count === undefined && progress === undefined;
       const rows = await ledger.change<NewsRow>(
         sql.extend,
@@ -70,63 +70,46 @@ function outcomes(s: string) {
   const waits = (set: string, where = mine) => `
     UPDATE ${s}.tasks t SET state = 'waiting', progress = NULL, updated_at = clock_timestamp(),
       ${set} WHERE ${where} RETURNING ${newsColumns('t')}`;
-  return {
-    extend: {
-      name: 'extend',
-      text: `UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint,
-          updated_at = clock_timestamp(), state = coalesce($4, state),
-          count = coalesce($5, count), progress = coalesce($6, progress)
-        WHERE ${mine} RETURNING ${newsColumns('t')}`,
-    },
-    // In order of id, so that two of them cannot wait for each other.
-    extendAll: {
-      name: 'extend all',
-      text: `WITH held AS MATERIALIZED (
-          SELECT t.id FROM ${s}.tasks t
-          JOIN unnest($1::bigint[], $2::integer[]) AS m (id, attempt)
-            ON t.id = m.id AND t.attempt = m.attempt
-          WHERE t.state IN ${RUNNING} ORDER BY t.id FOR UPDATE OF t)
-        UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint
-        FROM held WHERE t.id = held.id RETURNING t.id`,
-    },
+  return named({
+    extend: `UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint,
+        updated_at = clock_timestamp(), state = coalesce($4, state),
+        count = coalesce($5, count), progress = coalesce($6, progress)
+      WHERE ${mine} RETURNING ${newsColumns('t')}`,
+    // In order of id, so that two calls cannot deadlock.
+    extendAll: `WITH held AS MATERIALIZED (
+        SELECT t.id FROM ${s}.tasks t
+        JOIN unnest($1::bigint[], $2::integer[]) AS m (id, attempt)
+          ON t.id = m.id AND t.attempt = m.attempt
+        WHERE t.state IN ${RUNNING} ORDER BY t.id FOR UPDATE OF t)
+      UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint
+      FROM held WHERE t.id = held.id RETURNING t.id`,
     finish: ending(s, {
-      name: 'finish',
       where: `t.attempt = $2 AND t.state = 'aggregating'`,
       set: `state = 'completed', result_key = $3, result_bytes = $4, result_tag = $5,
         result_format = $6, aggregate_bytes = $7`,
       resultBytes: '$4::bigint',
     }),
     fail: ending(s, {
-      name: 'fail',
       where: `t.attempt = $2 AND t.state IN ${RUNNING}`,
       set: `state = 'failed', failures = t.failures + 1, error = $3`,
     }),
-    retry: {
-      name: 'retry',
-      text: waits(`failures = failures + $4::integer, due_ms = ${s}.now_ms() + $3::bigint`),
-    },
-    release: { name: 'release', text: waits(`due_ms = ${s}.now_ms()`) },
-    setAside: {
-      name: 'set aside',
-      text: waits('quarantined = true, error = $3, due_ms = NULL'),
-    },
-    putBack: {
-      name: 'put back',
-      text: waits(
-        `quarantined = false, error = NULL, failures = 0, due_ms = ${s}.now_ms()`,
-        'id = $1 AND quarantined',
-      ),
-    },
-  };
+    retry: waits(`failures = failures + $4::integer, due_ms = ${s}.now_ms() + $3::bigint`),
+    release: waits(`due_ms = ${s}.now_ms()`),
+    setAside: waits('quarantined = true, error = $3, due_ms = NULL'),
+    putBack: waits(
+      `quarantined = false, error = NULL, failures = 0, due_ms = ${s}.now_ms()`,
+      'id = $1 AND quarantined',
+    ),
+  });
 }
 
-/** Hands out waiting tasks, and brings back those whose lease has ended. */
+/** Hands out waiting tasks, and requeues those whose lease has ended. */
 class Claims {
   readonly #ledger: Ledger;
   readonly #options: QueueOptions;
   readonly #sql: ReturnType<typeof claimStatements>;
   #lookedMs = -Infinity;
-  /** Whether there has been something near the turn; polls of an empty queue then ask once. */
+  /** False after an empty search near the turn, so that polls of an empty queue ask once. */
   #nearby = true;
 
   constructor(ledger: Ledger, options: QueueOptions) {
@@ -141,11 +124,11 @@ class Claims {
     if (looks) await this.#look();
     const values = [leaseMs, threads];
     if (near && this.#nearby) {
-      const [row] = await this.#ledger.change<TaskRow>(this.#sql.near, values);
+      const [row] = await this.#ledger.change<TaskRow>(this.#sql.claimNear, values);
       if (row) return { task: toTask(row) };
     }
     type Row = TaskRow & { readonly next_ms: number | null };
-    const [row] = await this.#ledger.database.ask<Row>(this.#sql.any, values);
+    const [row] = await this.#ledger.database.ask<Row>(this.#sql.claim, values);
     this.#nearby = row!.id !== null;
     if (this.#nearby) {
       this.#ledger.tell([row!]);
@@ -154,7 +137,7 @@ class Claims {
     return { task: null, nextMs: await this.#nextMs(row!.next_ms, looks) };
   }
 
-  /** Ended leases, and tasks that wait behind the turn: a part at a time until all is done. */
+  /** Requeues tasks with ended leases, and lifts tasks behind the turn, in batches. */
   async #look(): Promise<void> {
     this.#lookedMs = performance.now();
     const { requeue, lift } = this.#sql;
@@ -168,8 +151,8 @@ class Claims {
   }
 
   /**
-   * @param waitingMs until the first retry is due
-   * @param looked whether leases were looked at just now; else they will be at the next look
+   * @param waitingMs time until the first retry is due
+   * @param looked true if leases were searched just now
    */
   async #nextMs(waitingMs: number | null, looked: boolean): Promise<number | null> {
     const known = (ms: number | null) => ms ?? Infinity;
@@ -186,7 +169,7 @@ class Claims {
 function claimStatements(s: string) {
   const turn = `(SELECT last_value FROM ${s}.queue_turn)`;
   const waits = `state = 'waiting' AND NOT quarantined`;
-  /** `moved`: the queue has reached the turn of the task. */
+  /** `moved` advances the queue to the turn of the task. */
   const claim = (near: string) => `
     WITH next AS MATERIALIZED (
       SELECT id, turn FROM ${s}.tasks WHERE ${waits} AND due_ms <= ${s}.now_ms() ${near}
@@ -200,45 +183,30 @@ function claimStatements(s: string) {
       RETURNING ${taskColumns('t')})`;
   const until = (rows: string) => `(SELECT CASE WHEN min(due_ms) IS NOT NULL
       THEN greatest(0, min(due_ms) - ${s}.now_ms()) END FROM (${rows}) soon)`;
-  return {
-    // An old transaction keeps the entries of claimed tasks in the index; they lie before the turn.
-    near: {
-      name: 'claim near',
-      text: `${claim(`AND turn >= ${turn} - 1`)} SELECT ${taskColumns('claimed')} FROM claimed`,
-    },
-    // One row always: the task, or the time until something is due.
-    any: {
-      name: 'claim',
-      text: `${claim('')}
-        SELECT ${taskColumns('claimed')}, CASE WHEN claimed.id IS NULL THEN ${until(
-          `SELECT due_ms FROM ${s}.tasks WHERE ${waits}
-            ORDER BY turn, submitted_at, id LIMIT 1000`,
-        )} END AS next_ms
-        FROM (SELECT 1) one LEFT JOIN claimed ON true`,
-    },
-    nextLease: {
-      name: 'next lease',
-      text: `SELECT ${until(`SELECT due_ms FROM ${s}.tasks WHERE state IN ${RUNNING}`)} AS ms`,
-    },
-    requeue: {
-      name: 'requeue',
-      text: `WITH lost AS MATERIALIZED (
-          SELECT id FROM ${s}.tasks WHERE state IN ${RUNNING} AND due_ms <= ${s}.now_ms()
-            AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'requeue')}))
-          LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-        UPDATE ${s}.tasks t SET state = 'waiting', losses = losses + 1, progress = NULL,
-          due_ms = ${s}.now_ms(), updated_at = clock_timestamp()
-        FROM lost WHERE t.id = lost.id RETURNING ${newsColumns('t')}`,
-    },
-    lift: {
-      name: 'lift',
-      text: `WITH behind AS MATERIALIZED (
-          SELECT id FROM ${s}.tasks
-          WHERE ${waits} AND due_ms <= ${s}.now_ms() AND turn < ${turn} - 1
-            AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'lift')}))
-          ORDER BY turn, submitted_at, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-        UPDATE ${s}.tasks t SET turn = ${turn} FROM behind WHERE t.id = behind.id
-        RETURNING t.id`,
-    },
-  };
+  return named({
+    // Old transactions keep index entries of claimed tasks; those lie before the turn.
+    claimNear: `${claim(`AND turn >= ${turn} - 1`)}
+      SELECT ${taskColumns('claimed')} FROM claimed`,
+    // Always one row: the task, or the time until something is due.
+    claim: `${claim('')}
+      SELECT ${taskColumns('claimed')}, CASE WHEN claimed.id IS NULL THEN ${until(
+        `SELECT due_ms FROM ${s}.tasks WHERE ${waits} ORDER BY turn, submitted_at, id LIMIT 1000`,
+      )} END AS next_ms
+      FROM (SELECT 1) one LEFT JOIN claimed ON true`,
+    nextLease: `SELECT ${until(`SELECT due_ms FROM ${s}.tasks WHERE state IN ${RUNNING}`)} AS ms`,
+    requeue: `WITH lost AS MATERIALIZED (
+        SELECT id FROM ${s}.tasks WHERE state IN ${RUNNING} AND due_ms <= ${s}.now_ms()
+          AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'requeue')}))
+        LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      UPDATE ${s}.tasks t SET state = 'waiting', losses = losses + 1, progress = NULL,
+        due_ms = ${s}.now_ms(), updated_at = clock_timestamp()
+      FROM lost WHERE t.id = lost.id RETURNING ${newsColumns('t')}`,
+    lift: `WITH behind AS MATERIALIZED (
+        SELECT id FROM ${s}.tasks
+        WHERE ${waits} AND due_ms <= ${s}.now_ms() AND turn < ${turn} - 1
+          AND (SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'lift')}))
+        ORDER BY turn, submitted_at, id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+      UPDATE ${s}.tasks t SET turn = ${turn} FROM behind WHERE t.id = behind.id
+      RETURNING t.id`,
+  });
 }

@@ -1,22 +1,16 @@
-/** Questions that change nothing. */
+/** The verbs that only read. */
 import type { UnfinishedState } from '../../../wire/taskStates.ts';
-import type { OperatorStore, UnfinishedQuery } from '../port/operatorStore.ts';
+import { type ListedRow, toListed } from '../port/parts.ts';
+import type { OperatorStore, UnfinishedQuery } from '../port/serviceStore.ts';
 import type { ClientUsage, ListQuery, QueueDepth, TaskStore } from '../port/taskStore.ts';
-import type { Database } from './database.ts';
+import { type Database, named } from './database.ts';
 import { RUNNING } from './endings.ts';
-import {
-  type ListedRow,
-  listedColumns,
-  type TaskRow,
-  taskColumns,
-  toListed,
-  toTask,
-} from './rows.ts';
+import { listedColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
 
 type Reads = Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth' | 'referenced'> &
   Pick<OperatorStore, 'unfinished'>;
 
-/** The id of the task at the end of a result's key: see `resultKey`. */
+/** Matches the id at the end of a result's key: see `resultKey`. */
 const RESULT_KEY = /(?:^|\/)results\/\d+\/(\d{1,16})\.json$/;
 
 interface DepthRow {
@@ -27,24 +21,15 @@ interface DepthRow {
 
 export function reads(database: Database): Reads {
   const s = database.schema;
-  const sql = {
-    get: {
-      name: 'get',
-      text: `SELECT ${taskColumns('t')} FROM ${s}.tasks t WHERE t.id = $1`,
-    },
-    usage: {
-      name: 'usage',
-      text: `SELECT open_tasks AS "openTasks", stored_bytes AS "storedBytes"
-        FROM ${s}.clients WHERE id = $1`,
-    },
-    depth: { name: 'depth', text: depthText(s) },
-    referenced: {
-      name: 'referenced',
-      text: `SELECT input_key AS key FROM ${s}.tasks WHERE input_key = ANY ($1::text[])
-        UNION SELECT result_key FROM ${s}.tasks
-          WHERE id = ANY ($2::bigint[]) AND result_key = ANY ($1)`,
-    },
-  };
+  const sql = named({
+    get: `SELECT ${taskColumns('t')} FROM ${s}.tasks t WHERE t.id = $1`,
+    usage: `SELECT open_tasks AS "openTasks", stored_bytes AS "storedBytes"
+      FROM ${s}.clients WHERE id = $1`,
+    depth: depthText(s),
+    referenced: `SELECT input_key AS key FROM ${s}.tasks WHERE input_key = ANY ($1::text[])
+      UNION SELECT result_key FROM ${s}.tasks
+        WHERE id = ANY ($2::bigint[]) AND result_key = ANY ($1)`,
+  });
   return {
     async get(id, clientId) {
       const [row] = await database.ask<TaskRow>(sql.get, [id]);
@@ -90,9 +75,9 @@ export function reads(database: Database): Reads {
 const PAST_ALL = Number.MAX_SAFE_INTEGER;
 
 /**
- * One statement for each shape of the question, so that each has a plan of its own. The ids are
- * found first, in an index that holds all that is asked: with whole rows, the newest tasks of a
- * client with most of them would be looked for among everybody's.
+ * Returns one statement per shape of the query, so that each has its own plan. Ids are found first,
+ * in a covering index: otherwise the planner would search all clients' tasks for the newest ones
+ * of a client with most of them.
  */
 function listStatement(s: string, { order = 'asc', state }: ListQuery) {
   const [from, direction] = order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC'];
@@ -107,7 +92,7 @@ function listStatement(s: string, { order = 'asc', state }: ListQuery) {
   };
 }
 
-/** Each part has an index of its own rows, so that the many finished ones are not looked at. */
+/** Each part has a partial index, so that finished tasks are not read. */
 function unfinishedStatement(s: string, quarantined: UnfinishedQuery['quarantined']) {
   const aside = 'quarantined';
   const free = [
@@ -124,7 +109,7 @@ function unfinishedStatement(s: string, quarantined: UnfinishedQuery['quarantine
   };
 }
 
-/** Each part has a partial index; those of finished tasks are not looked at. */
+/** Each part has a partial index, so that finished tasks are not read. */
 function depthText(s: string): string {
   const part = (state: string, where: string, oldest = 'NULL::bigint') =>
     `SELECT ${state} AS state, count(*) AS tasks, ${oldest} AS oldest_ms

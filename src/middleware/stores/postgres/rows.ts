@@ -1,32 +1,10 @@
 /**
- * Columns of tasks, and what a row of them says. Every statement names its columns: with `*`, a
- * statement that a connection has prepared would fail as soon as a migration adds one.
+ * Columns and rows of tasks. Every statement names its columns: with `*`, prepared statements would
+ * fail as soon as a migration adds a column.
  */
-import type { TaskState } from '../../../wire/taskStates.ts';
-import type {
-  BlobRef,
-  ListedTask,
-  Task,
-  TaskError,
-  TaskProgress,
-  TaskResult,
-} from '../port/task.ts';
 
-/** The columns of a list: an `error` can name 1722 signatures, and a page holds 1000 tasks. */
-export interface ListedRow {
-  readonly id: number;
-  readonly client_id: number;
-  readonly state: TaskState;
-  readonly count: number;
-  readonly created_at: string;
-  readonly submitted_at: string;
-  readonly finished_at: string | null;
-  readonly result_key: string | null;
-  readonly result_bytes: number;
-  readonly result_tag: string | null;
-  readonly result_format: string;
-  readonly aggregate_bytes: number;
-}
+import { LISTED_COLUMNS, type ListedRow, toBlob, toListed } from '../port/parts.ts';
+import type { Task, TaskError, TaskProgress } from '../port/task.ts';
 
 export interface TaskRow extends ListedRow {
   readonly attempt: number;
@@ -46,23 +24,8 @@ export interface TaskRow extends ListedRow {
   readonly error: TaskError | null;
 }
 
-const LISTED = [
-  'id',
-  'client_id',
-  'state',
-  'count',
-  'created_at',
-  'submitted_at',
-  'finished_at',
-  'result_key',
-  'result_bytes',
-  'result_tag',
-  'result_format',
-  'aggregate_bytes',
-] as const satisfies readonly (keyof ListedRow)[];
-
 const ALL = [
-  ...LISTED,
+  ...LISTED_COLUMNS,
   'attempt',
   'failures',
   'losses',
@@ -83,11 +46,11 @@ const ALL = [
 const of = (table: string, names: readonly string[]) =>
   names.map((name) => `${table}.${name}`).join(', ');
 
-/** The columns of a {@link TaskRow}, of this table or part of a query. */
+/** The columns of a {@link TaskRow}, qualified by a table or alias. */
 export const taskColumns = (table: string) => of(table, ALL);
 /** The columns of a {@link ListedRow}. */
-export const listedColumns = (table: string) => of(table, LISTED);
-/** What {@link TaskNews} are made of. */
+export const listedColumns = (table: string) => of(table, LISTED_COLUMNS);
+/** The columns of {@link TaskNews}. */
 export const newsColumns = (table: string) => of(table, ['id', 'client_id', 'state', 'attempt']);
 
 export type NewsRow = Pick<TaskRow, 'id' | 'client_id' | 'state' | 'attempt'>;
@@ -111,35 +74,13 @@ export function toTask(row: TaskRow): Task {
   };
 }
 
-export function toListed(row: ListedRow): ListedTask {
-  return {
-    id: row.id,
-    clientId: row.client_id,
-    state: row.state,
-    count: row.count,
-    createdAt: row.created_at,
-    submittedAt: row.submitted_at,
-    finishedAt: row.finished_at,
-    result: toResult(row),
-  };
-}
-
-function toBlob(key: string | null, bytes: number, tag: string | null): BlobRef | null {
-  return key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
-}
-
-function toResult(row: ListedRow): TaskResult | null {
-  const blob = toBlob(row.result_key, row.result_bytes, row.result_tag);
-  return blob && { blob, format: row.result_format, aggregateBytes: row.aggregate_bytes };
-}
-
 const TIME = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?([+-]\d\d)(:\d\d)?(?::\d\d)?$/;
 
 /**
- * A `timestamptz` of the server (microseconds, in the time zone of the session) in the form of all
- * our times: nine digits, UTC.
+ * Converts a `timestamptz` of the server (microseconds, in the time zone of the session) to UTC
+ * with nine digits.
  *
- * @throws RangeError for another DateStyle than ISO
+ * @throws RangeError for a DateStyle other than ISO
  */
 export function toTimestamp(value: string): string {
   const [, day, time, digits = '', hours, minutes = ':00'] = TIME.exec(value) ?? [];

@@ -1,24 +1,24 @@
 /**
- * The tables in PostgreSQL. Each database takes the steps that it lacks by `falconry migrate`
- * (migrate.ts). A released step is never edited: a change is a new step. A step only adds; a later
- * release removes what is no longer needed, so that the release before can keep running beside it.
+ * The tables in PostgreSQL. `falconry migrate` (migrate.ts) applies missing steps. A released step
+ * is never edited: a change is a new step. A step only adds; a later release removes what is
+ * unused, so that the previous release can run beside the new one.
  */
 
 export interface Step {
   /** For the reports of `falconry migrate`. */
   readonly about: string;
-  /** The statements; `s` is the schema, quoted. Nothing relies on the search path. */
+  /** The statements; `s` is the quoted schema. Nothing relies on the search path. */
   statements(s: string): readonly string[];
-  /** The first step whose release can still work with the database after this one. */
+  /** First step whose release can still work with the database after this one. */
   readonly oldestReader: number;
 }
 
 /** Second 0 of task ids: 2025-01-01, as in the other stores. */
 const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
-/** As many ids fit into a second; 4096 in a millisecond, as in the other stores. */
+/** Ids per second; 4096 per millisecond, as in the other stores. */
 const IDS_PER_SECOND = 4_096_000;
 
-/** Databases made before falconry 0.1.0 have taken steps up to this one; they are refused. */
+/** Last step of databases made before falconry 0.1.0, which are refused. */
 export const LAST_OLD_STEP = 3;
 
 /** The steps, of which the first is number `LAST_OLD_STEP + 1`. */
@@ -44,9 +44,9 @@ const numbers = (s: string) =>
                  last_value AS seen FROM ${s}.task_numbers) n`;
 
 /**
- * An id above that of a row, as an expression. It does what `new_task_id` does, but is planned with
- * its statement: a server before 18 plans a function anew whenever a statement calls it. Because it
- * names the row, it is taken when the row is there, and locked.
+ * An expression for an id above that of a row. Like `new_task_id`, but planned with its statement:
+ * servers before 18 plan a function anew for every statement that calls it. Because it names the
+ * row, it is evaluated once the row is locked.
  */
 export const idAbove = (s: string, last: string) =>
   `(SELECT greatest(${taken(s)}, ${last} + 1) FROM ${numbers(s)})`;
@@ -168,9 +168,9 @@ const others = (s: string) => `
 `;
 
 /**
- * Each partial index holds only the rows of one question. There is none on `due_ms`: a heartbeat
- * would then write to every index of the table, and it is the most frequent write. A result's key
- * ends in its task's id, so it needs none either.
+ * Each partial index holds only the rows of one query. There is none on `due_ms`: otherwise every
+ * heartbeat, the most frequent write, would update all indexes of the table. A result's key ends in
+ * its task's id, so it needs none either.
  */
 const indexes = (s: string) => `
   CREATE INDEX tasks_of_client ON ${s}.tasks (client_id, id);

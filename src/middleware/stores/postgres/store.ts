@@ -1,48 +1,43 @@
 /**
- * The port over PostgreSQL. It shares `task.ts` with the other stores, but not their table logic:
- * each verb is one statement, so that it costs one round trip and holds its locks for no longer.
+ * The port over PostgreSQL. Each verb is one statement, so that it costs one round trip and holds
+ * its locks no longer than that.
  *
- *   submissions.ts   the verbs of clients
+ *   submissions.ts   the verbs of clients, and Idempotency-Keys
  *   queue.ts         the verbs of workers
- *   answers.ts       Idempotency-Keys
- *   reads.ts         questions
+ *   reads.ts         reads
  *   upkeep.ts        the sweep
- *   clients.ts       API keys, numbers of clients, secrets
- *   quotas.ts        the quotas of clients
- *   ledger.ts        the news of changed tasks; hints.ts: to other processes
- *   database.ts      connections; faults.ts: what their errors mean
- *   schema.ts        the tables; migrate.ts brings a database up to them
+ *   clients.ts       API keys, client numbers, secrets, quotas
+ *   ledger.ts        notification of listeners; hints.ts: of other processes
+ *   database.ts      connections, and the meaning of their errors
+ *   schema.ts        the tables; migrate.ts creates and updates them
  */
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { readAddress, readSchema } from './address.ts';
-import { apiKeys, names, secrets } from './clients.ts';
+import { apiKeys, names, quotas, secrets } from './clients.ts';
 import { Database } from './database.ts';
 import { Hints } from './hints.ts';
-import { answers } from './idempotency.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
-import { quotas } from './quotas.ts';
 import { reads } from './reads.ts';
-import { submissions } from './submissions.ts';
+import { answers, submissions } from './submissions.ts';
 import { sweeper } from './upkeep.ts';
 
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:5432/database`. With `?pooled=1` it is that of a pooler such as
-   * PgBouncer in transaction mode: statements have no names then (each is planned at every use),
-   * and the time limits of the session must be set for the role (`ALTER ROLE … SET
-   * statement_timeout`).
+   * `postgres://user:password@host:5432/database`. `?pooled=1` is for poolers such as PgBouncer in
+   * transaction mode: statements have no names and are planned at every use, and time limits must
+   * be set for the role (`ALTER ROLE … SET statement_timeout`).
    */
   readonly url: string;
-  /** Past the pooler, for hints; without it a pooled store hears none, and workers poll. */
+  /** Address past the pooler, for hints; without it, workers of a pooled store only poll. */
   readonly directUrl?: string;
   /** Where the tables are; default `falconry`. */
   readonly schema?: string;
-  /** Most connections, one for hints not counted; default 10. A worker alone needs 3. */
+  /** Maximum connections, plus one for hints; default 10. A worker alone needs 3. */
   readonly connections?: number;
 }
 
-/** What only tests set. */
+/** Options for tests. */
 export interface PostgresInternals {
   readonly nowMs?: () => number;
   readonly lookEveryMs?: number;

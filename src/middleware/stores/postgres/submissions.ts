@@ -1,10 +1,12 @@
 /**
  * The verbs of clients, one statement each. Locks are taken in one order, the task's row before the
- * client's; `put` takes the client's only. A verb that changed nothing asks again for the reason.
+ * client's; `put` takes only the client's. A verb that changed nothing then queries the reason.
  */
 import { isFinal } from '../../../wire/taskStates.ts';
 import type { BlobRef } from '../port/task.ts';
 import type {
+  AnswerHold,
+  BeginAnswer,
   ClientLimits,
   NewTask,
   NotifyOutcome,
@@ -13,7 +15,7 @@ import type {
   TaskStore,
   UploadOutcome,
 } from '../port/taskStore.ts';
-import type { Statement } from './database.ts';
+import { type Database, named, type Statement } from './database.ts';
 import { cancelling, type Endings, FINAL } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type TaskRow, taskColumns, toTask } from './rows.ts';
@@ -76,7 +78,7 @@ export function submissions(ledger: Ledger): Submissions {
   };
 }
 
-/** Others may come in between so often before a new task is refused. */
+/** Maximum number of tries of a new task, since others may interfere. */
 const MAX_TRIES = 5;
 
 async function put(
@@ -86,68 +88,52 @@ async function put(
   { limits = {}, hold }: PutOptions,
 ): Promise<PutOutcome> {
   const values = [...putValues(task, limits), ...(hold ? [hold.key, hold.token] : [])];
-  const make = async ({ plain, held }: { plain: Statement; held: Statement }) => {
+  const make = async (plain: Statement, held: Statement) => {
     const [row] = await ledger.change<TaskRow>(hold ? held : plain, values);
     return row;
   };
-  const row = await make(sql.put);
+  const row = await make(sql.put, sql.putHeld);
   if (row) return { ok: true, task: toTask(row) };
   const asked = [task.clientId, hold?.key ?? '', hold?.token ?? ''];
   type Usage = { readonly open_tasks: number; readonly bytes: number; readonly held: boolean };
   const { openTasks = Infinity, storedBytes = Infinity } = limits;
-  // It is a client's first task, or what was in the way is gone: then once more.
+  // Retries for a client's first task, or if the obstacle is gone.
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const [usage] = await ledger.database.ask<Usage>(sql.usage, asked);
+    const [usage] = await ledger.database.ask<Usage>(sql.usageOf, asked);
     if (hold && !usage!.held) return { ok: false, reason: 'superseded' };
     if (usage!.open_tasks + 1 > openTasks) return { ok: false, reason: 'openTasks' };
     const bytes = usage!.bytes + (task.input?.bytes ?? 0);
     if (bytes > storedBytes) return { ok: false, reason: 'storedBytes' };
-    const again = await make(sql.putFirst);
+    const again = await make(sql.putFirst, sql.putFirstHeld);
     if (again) return { ok: true, task: toTask(again) };
   }
   return { ok: false, reason: 'openTasks' };
 }
 
 function statements(s: string) {
-  return {
-    put: {
-      plain: { name: 'put', text: putText(s, KNOWN, false) },
-      held: { name: 'put held', text: putText(s, KNOWN, true) },
-    },
-    putFirst: {
-      plain: { name: 'put first', text: putText(s, FIRST, false) },
-      held: { name: 'put first held', text: putText(s, FIRST, true) },
-    },
-    usage: {
-      name: 'usage of',
-      text: `SELECT coalesce(open_tasks, 0) AS open_tasks, coalesce(stored_bytes, 0) AS bytes,
-          EXISTS (SELECT 1 FROM ${s}.answers
-            WHERE client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL) AS held
-        FROM (SELECT 1) one LEFT JOIN ${s}.clients ON id = $1::bigint`,
-    },
-    upload: { name: 'upload', text: uploadText(s) },
-    notify: { name: 'notify', text: notifyText(s) },
-    look: {
-      name: 'look',
-      text: `SELECT ${taskColumns('t')}, t.expires_ms > ${s}.now_ms() AS live
-        FROM ${s}.tasks t WHERE t.id = $1`,
-    },
-    renew: {
-      name: 'renew',
-      text: `UPDATE ${s}.tasks t
-        SET expires_ms = ${s}.now_ms() + $3::bigint, updated_at = clock_timestamp()
-        WHERE id = $1 AND client_id = $2 AND NOT submitted AND state IN ('created', 'uploaded')
-        RETURNING ${taskColumns('t')}`,
-    },
-    cancel: {
-      name: 'cancel',
-      text: cancelling(s, `client_id = $2 AND state NOT IN ${FINAL}`),
-    },
-    remove: { name: 'remove', text: removeText(s) },
-  };
+  return named({
+    put: putText(s, KNOWN, false),
+    putHeld: putText(s, KNOWN, true),
+    putFirst: putText(s, FIRST, false),
+    putFirstHeld: putText(s, FIRST, true),
+    usageOf: `SELECT coalesce(open_tasks, 0) AS open_tasks, coalesce(stored_bytes, 0) AS bytes,
+        EXISTS (SELECT 1 FROM ${s}.answers
+          WHERE client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL) AS held
+      FROM (SELECT 1) one LEFT JOIN ${s}.clients ON id = $1::bigint`,
+    upload: uploadText(s),
+    notify: notifyText(s),
+    look: `SELECT ${taskColumns('t')}, t.expires_ms > ${s}.now_ms() AS live
+      FROM ${s}.tasks t WHERE t.id = $1`,
+    renew: `UPDATE ${s}.tasks t
+      SET expires_ms = ${s}.now_ms() + $3::bigint, updated_at = clock_timestamp()
+      WHERE id = $1 AND client_id = $2 AND NOT submitted AND state IN ('created', 'uploaded')
+      RETURNING ${taskColumns('t')}`,
+    cancel: cancelling(s, `client_id = $2 AND state NOT IN ${FINAL}`),
+    remove: removeText(s),
+  });
 }
 
-/** No limit is the absence of a number: Infinity is no bigint. */
+/** Converts a limit: Infinity, which is not a bigint, means none. */
 const finite = (limit: number | undefined) => (Number.isFinite(limit) ? limit : null);
 
 function putValues(task: NewTask, { openTasks, storedBytes }: ClientLimits): unknown[] {
@@ -171,7 +157,7 @@ function blobValues({ key, bytes, tag }: BlobRef): unknown[] {
   return [key, bytes, tag ?? null];
 }
 
-/** Counts a task of a client: its id and turn. */
+/** SQL that counts a new task of a client, and returns its id and turn. */
 type Counting = (s: string, held: boolean) => string;
 
 const turnOf = (s: string) => `(SELECT last_value FROM ${s}.queue_turn)`;
@@ -180,7 +166,7 @@ const within = (open: string, bytes: string) =>
 const nextTurn = (s: string) =>
   `CASE WHEN $3::boolean THEN greatest(${turnOf(s)}, c.last_turn + 1) ELSE c.last_turn END`;
 
-/** Of a client with a row. */
+/** For a client with a row. */
 const KNOWN: Counting = (s, held) => `
       UPDATE ${s}.clients c SET
         open_tasks = c.open_tasks + 1,
@@ -191,7 +177,7 @@ const KNOWN: Counting = (s, held) => `
       WHERE c.id = $1::bigint AND ${within('c.open_tasks + 1', 'c.stored_bytes + $2')}
       RETURNING c.last_task, c.last_turn`;
 
-/** Of a client that had none; meanwhile it may have one. */
+/** For a client without one; it may have one by now. */
 const FIRST: Counting = (s, held) => `
       INSERT INTO ${s}.clients AS c (id, open_tasks, stored_bytes, last_task, last_turn)
         SELECT $1::bigint, 1, $2::bigint, ${s}.new_task_id(),
@@ -207,8 +193,8 @@ const FIRST: Counting = (s, held) => `
       RETURNING last_task, last_turn`;
 
 /**
- * Limits, counters, id and turn by the client's row, so that the ids of one client grow in the
- * order of its commits. With a hold, everything depends on the row of the answer.
+ * Checks limits, and takes counters, id and turn from the client's row, so that the ids of one
+ * client increase in the order of its commits. With a hold, all depends on the row of the answer.
  */
 function putText(s: string, counting: Counting, held: boolean): string {
   return `
@@ -289,4 +275,63 @@ function removeText(s: string): string {
       UPDATE ${s}.clients c SET stored_bytes = c.stored_bytes - gone.bytes
       FROM gone WHERE c.id = gone.client_id)
     SELECT input_key, result_key FROM gone`;
+}
+
+type Answers = Pick<TaskStore, 'beginAnswer' | 'extendAnswer' | 'abandonAnswer'>;
+
+interface AnswerRow {
+  readonly fingerprint: string;
+  readonly task_id: number | null;
+  readonly left_ms: number;
+}
+
+/** Condition for the row of a key that the caller still holds. */
+const HELD = 'client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL';
+const heldValues = ({ clientId, key, token }: AnswerHold) => [clientId, key, token];
+
+/** @param get reads the task under a key that was used before */
+export function answers(database: Database, get: TaskStore['get']): Answers {
+  const sql = answerStatements(database.schema);
+
+  return {
+    async beginAnswer(clientId, key, fingerprint, holdMs): Promise<BeginAnswer> {
+      const token = crypto.randomUUID();
+      for (;;) {
+        const values = [clientId, key, fingerprint, token, holdMs];
+        const [taken] = await database.ask(sql.takeAnswer, values);
+        if (taken) return { kind: 'held', hold: { clientId, key, token } };
+        const [row] = await database.ask<AnswerRow>(sql.lookAtAnswer, [clientId, key]);
+        if (row && row.fingerprint !== fingerprint) return { kind: 'mismatch' };
+        if (row && row.task_id !== null) {
+          return { kind: 'replay', task: await get(row.task_id, clientId) };
+        }
+        if (row && row.left_ms > 0) return { kind: 'running', retryMs: row.left_ms };
+        // It was given back, or has ended, between the two statements.
+      }
+    },
+    async extendAnswer(hold, holdMs) {
+      return (await database.ask(sql.extendAnswer, [...heldValues(hold), holdMs])).length > 0;
+    },
+    async abandonAnswer(hold) {
+      await database.ask(sql.abandonAnswer, heldValues(hold));
+    },
+  };
+}
+
+function answerStatements(s: string) {
+  return named({
+    takeAnswer: `INSERT INTO ${s}.answers AS a
+        (client_id, key, fingerprint, token, held_until_ms, created_ms)
+      VALUES ($1, $2, $3, $4, ${s}.now_ms() + $5::bigint, ${s}.now_ms())
+      ON CONFLICT (client_id, key) DO UPDATE SET token = excluded.token,
+        held_until_ms = excluded.held_until_ms, created_ms = excluded.created_ms
+      WHERE a.fingerprint = excluded.fingerprint AND a.task_id IS NULL
+        AND a.held_until_ms <= ${s}.now_ms()
+      RETURNING a.token`,
+    lookAtAnswer: `SELECT fingerprint, task_id, held_until_ms - ${s}.now_ms() AS left_ms
+      FROM ${s}.answers WHERE client_id = $1 AND key = $2`,
+    extendAnswer: `UPDATE ${s}.answers a SET held_until_ms = ${s}.now_ms() + $4::bigint
+      WHERE ${HELD} RETURNING a.token`,
+    abandonAnswer: `DELETE FROM ${s}.answers WHERE ${HELD}`,
+  });
 }

@@ -1,21 +1,21 @@
-/** API keys, quotas, the numbers of clients, and secrets: written rarely. */
+/** API keys, quotas, client numbers, and secrets. */
 
+import { newSecret } from '../port/parts.ts';
 import {
   type ClientQuota,
   KEEP_RETIRED_MS,
   type QuotaStore,
   type SecretStore,
-} from '../port/operatorStore.ts';
+} from '../port/serviceStore.ts';
 import { timestamp } from '../port/task.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
 import type { ApiKeyRow } from './table.ts';
 
-/** @returns the number of a client that the host calls by a name */
 export function clientNames(ledger: Ledger): Pick<TaskStore, 'clientNamed'> {
   const { table } = ledger;
   return {
-    // A name that is known costs no commit.
+    // A known name costs no commit.
     clientNamed: async (name) =>
       table.clientNamed(name) ??
       ledger.write(() => {
@@ -61,7 +61,7 @@ export function apiKeys(ledger: Ledger): ApiKeyStore {
     putApiKey: ({ sha256, name, clientId, ttlMs }) =>
       ledger.write(() => {
         if (table.apiKey(sha256)) return null;
-        // A client whose keys are gone keeps its number, since its tasks are still there.
+        // The number of a client without keys is not reused, since its tasks remain.
         const last = table.lastNumber('client');
         const owner = clientId ?? last + 1;
         if (owner > last) table.setLastNumber('client', owner);
@@ -92,11 +92,8 @@ export function apiKeys(ledger: Ledger): ApiKeyStore {
   };
 }
 
-const fresh = () => crypto.getRandomValues(new Uint8Array(32));
-
-/** Makes the secret at the first call. */
 export function knownSecret(ledger: Ledger): Pick<TaskStore, 'secret'> {
-  return { secret: (name) => ledger.write(() => ledger.table.secret(name, fresh())) };
+  return { secret: (name) => ledger.write(() => ledger.table.secret(name, newSecret())) };
 }
 
 export function secrets(ledger: Ledger): SecretStore {
@@ -104,14 +101,14 @@ export function secrets(ledger: Ledger): SecretStore {
   return {
     rotateSecret: (name, { forget = false } = {}) =>
       ledger.write(() => {
-        const value = table.secret(name, fresh());
+        const value = table.secret(name, newSecret());
         const retiredMs = nowMs();
         table.deleteRetiredSecrets(name, forget ? retiredMs : retiredMs - KEEP_RETIRED_MS);
         if (!forget) table.putRetiredSecret(name, { value, retiredMs });
-        table.replaceSecret(name, fresh());
+        table.replaceSecret(name, newSecret());
       }),
     async secretRing(name) {
-      // First the current one: if it is replaced meanwhile, it is among the others too.
+      // The current one first: if it is replaced meanwhile, it is also among the others.
       const current = table.knownSecret(name);
       if (current === undefined) return null;
       const atMs = nowMs();

@@ -1,20 +1,21 @@
 /**
- * The tasks of a table: their steps through the state machine, the order in which they are served,
- * and the notification of listeners. All changes happen inside `write`.
+ * The tasks of a table: their steps through the state machine, their order in the queue, and the
+ * notification of listeners. All changes happen inside `write`.
  */
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
+import { Listeners } from '../port/parts.ts';
 import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 
 /**
- * Ids are milliseconds since 2025 in the high 41 bits of 53, and a count below: unique and growing
- * because the table keeps the last one, time-ordered until the year 2094.
+ * Ids have the milliseconds since 2025 in the high 41 of 53 bits, and a count below. They are
+ * unique and increase because the table keeps the last one; they follow time until the year 2094.
  */
 const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
 const IDS_PER_MS = 4096;
 
-/** A task that has ended, and the keys of blobs that are not needed any more. */
+/** An ended task, and the keys of its blobs that can be deleted. */
 export interface Ended {
   readonly task: Task;
   readonly blobs: readonly string[];
@@ -23,7 +24,7 @@ export interface Ended {
 export class Ledger {
   readonly table: Table;
   readonly #clock: StoreClock;
-  readonly #listeners = new Set<(news: TaskNews) => void>();
+  readonly listeners = new Listeners();
   /** Rows changed by the current transaction. */
   #changed: TaskRow[] = [];
 
@@ -35,15 +36,15 @@ export class Ledger {
   /** The time of the store. */
   readonly nowMs = (): number => this.#clock.nowMs();
 
-  /** A time of the store as text, by the wall clock. */
+  /** Returns a time of the store as text, by the wall clock. */
   readonly toldTime = (ms: number): string => new Date(this.#clock.onWallMs(ms)).toISOString();
 
-  /** Sees to it that the time is not behind that of another process on the same table. */
+  /** Catches up with the time of other processes on the same table. */
   meetClock(): void {
     this.#clock.meet(this.table.lastNumber('clock'));
   }
 
-  /** Runs a transaction; listeners are told of changed tasks once it is committed. */
+  /** Runs a transaction, and notifies listeners of changed tasks after the commit. */
   async write<T>(work: () => T): Promise<T> {
     const { outcome, told } = await this.table.write(() => {
       const keptMs = this.#clock.meet(this.table.lastNumber('clock'));
@@ -51,35 +52,22 @@ export class Ledger {
       this.#changed = [];
       return { outcome: work(), told: this.#changed };
     });
-    if (this.#listeners.size > 0 && told.length > 0) {
-      const news = told.map(newsOf);
-      queueMicrotask(() => {
-        for (const listener of this.#listeners) for (const one of news) listener(one);
-      });
-    }
+    if (told.length > 0) queueMicrotask(() => this.listeners.tell(told.map(newsOf)));
     return outcome;
-  }
-
-  /** @returns a function that removes the listener */
-  watch(listener: (news: TaskNews) => void): () => void {
-    // A wrapper, so that a function added twice is called twice and removed one by one.
-    const own = (news: TaskNews) => listener(news);
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
   }
 
   async close(): Promise<void> {
     await this.table.close();
-    this.#listeners.clear();
+    this.listeners.clear();
   }
 
-  /** The task, if it belongs to this client. */
+  /** Returns the task if it belongs to this client. */
   owned(id: number, clientId: number): TaskRow | undefined {
     const row = this.table.row(id);
     return row?.clientId === clientId ? row : undefined;
   }
 
-  /** The task, if this attempt holds it. */
+  /** Returns the task if this attempt holds it. */
   held(id: number, attempt: number): TaskRow | undefined {
     const row = this.table.row(id);
     return row && row.attempt === attempt && isRunning(row.state) ? row : undefined;
@@ -91,13 +79,13 @@ export class Ledger {
     return this.told(row);
   }
 
-  /** A row as it is told: without the fields that only the store needs. */
+  /** Returns the task of a row, without the fields that only the store needs. */
   told(row: TaskRow): Task {
     const { submitted, turn, dueMs, finishedMs, expiresMs, ...task } = row;
     return { ...task, expiresAtMs: this.#clock.onWallMs(expiresMs) };
   }
 
-  /** @throws Error for a step that the state machine does not have */
+  /** @throws Error for an illegal step */
   change(row: TaskRow, changes: TaskChanges): TaskRow {
     const { state = row.state } = changes;
     if (state !== row.state && !canGo(row.state, state)) {
@@ -108,7 +96,7 @@ export class Ledger {
     return after;
   }
 
-  /** Ends a task. Its input is not needed any more, so its key goes to the caller. */
+  /** Ends a task. The caller deletes its input. */
   end(row: TaskRow, state: TaskState, extra: TaskChanges = {}): Ended {
     const at = timestamp();
     const times = { updatedAt: at, finishedAt: at, finishedMs: this.nowMs() };
@@ -124,7 +112,7 @@ export class Ledger {
     return [row.input, row.result?.blob].flatMap((blob) => (blob ? [blob.key] : []));
   }
 
-  /** Follows the clock, and exceeds the last id even if the clock stands still or goes back. */
+  /** Returns an id above the last one, even if the clock stands still or goes back. */
   nextTaskId(): number {
     const { table } = this;
     const byClock = (this.#clock.wallMs() - ID_EPOCH_MS) * IDS_PER_MS;
@@ -134,9 +122,9 @@ export class Ledger {
   }
 
   /**
-   * The place of a client's next task in the queue: one turn after its last one, and not before the
-   * current turn. So clients take turns, however many tasks one of them has waiting, and a client
-   * that was idle has saved nothing up.
+   * Returns the place of a client's next task in the queue: one turn after its last one, but not
+   * before the current turn. So clients take turns however many tasks each has, and an idle client
+   * saves up no turns.
    */
   nextTurn(clientId: number): number {
     const { table } = this;
@@ -146,7 +134,7 @@ export class Ledger {
     return turn;
   }
 
-  /** The queue has reached this turn. */
+  /** Notes that the queue has reached this turn. */
   reachTurn(turn: number): void {
     if (turn > this.table.lastNumber('turn')) this.table.setLastNumber('turn', turn);
   }
@@ -157,26 +145,26 @@ function newsOf({ id, clientId, state, attempt }: TaskRow): TaskNews {
 }
 
 export interface Clocks {
-  /** Milliseconds that only pass: nobody can set this clock. */
+  /** A monotonic clock, in milliseconds. */
   readonly steadyMs: () => number;
-  /** Unix time in milliseconds, which may be set forward or back at any moment. */
+  /** Unix time in milliseconds, which may jump forward or back. */
   readonly wallMs: () => number;
 }
 
-/** The kept time is at most this much behind, as long as there are writes. */
+/** Maximum age of the kept time while there are writes. */
 const KEEP_EVERY_MS = 1000;
 
 /**
- * The time of a store: it only goes forward, whatever happens to the clock on the wall.
+ * The time of a store. It never goes back, even if the wall clock does.
  *
  *   now = ahead + steady clock of the process        ahead: fixed at the start, so that now is the
  *                                                    wall clock's time or the last one kept, if
  *                                                    that is later
  *
- * The table keeps the time now and then, along with other writes. Whoever reads a later one there
- * than its own takes it over, so that several processes on one file agree.
+ * The table keeps the time, along with other writes. A process that reads a time later than its own
+ * adopts it, so that all processes on one file agree.
  */
-export class StoreClock {
+class StoreClock {
   readonly wallMs: () => number;
   readonly #steadyMs: () => number;
   #aheadMs: number;
@@ -194,9 +182,9 @@ export class StoreClock {
   }
 
   /**
-   * Takes over a later time.
+   * Adopts a later time.
    *
-   * @returns the time that is to be kept now, or null if the kept one is recent enough
+   * @returns the time to keep now, or null if the kept one is recent enough
    */
   meet(keptMs: number): number | null {
     const nowMs = this.nowMs();
@@ -205,8 +193,8 @@ export class StoreClock {
   }
 
   /**
-   * A time of the store as Unix time, to be told and compared with the wall clock. The difference
-   * of the two is rounded to seconds, so that the same time is told each time.
+   * Converts a time of the store to Unix time. The difference between the clocks is rounded to
+   * seconds, so that every call returns the same.
    */
   onWallMs(ms: number): number {
     return ms + 1000 * Math.round((this.wallMs() - this.nowMs()) / 1000);

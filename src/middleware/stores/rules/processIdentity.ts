@@ -1,11 +1,11 @@
 /**
- * Who holds a row: the process, named so that a later one with the same number is not taken for it.
+ * Names of processes that hold rows. A later process with the same number has another name.
  *
  *   linux <boot> <namespace of numbers> <number> <start, in ticks since boot>
  *   <platform> <number>
  *
- * Where a process cannot be told from a later one, or is in another container, it counts as alive,
- * and the row is held until its time is over.
+ * A process that cannot be distinguished from a later one, or is in another container, counts as
+ * alive: the row is held until its time is over.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 
@@ -14,7 +14,7 @@ interface LinuxProcess {
   readonly start: string;
 }
 
-/** The state and start of a process on Linux, or null if there is none. */
+/** Returns the state and start of a process on Linux, or null if there is none. */
 function linuxProcess(pid: string): LinuxProcess | null {
   let stat: string;
   try {
@@ -28,7 +28,7 @@ function linuxProcess(pid: string): LinuxProcess | null {
   return { ended: /^[ZX]/.test(fields[0]!), start: fields[19]! };
 }
 
-/** Boot and namespace of this process on Linux. */
+/** Returns boot and namespace of this process on Linux. */
 function linuxPlace(): string {
   const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   return `${boot} ${readlinkSync('/proc/self/ns/pid')}`;
@@ -47,13 +47,13 @@ function nameOfProcess(): string {
 
 let own: string | undefined;
 
-/** The name of this process. */
+/** Returns the name of this process. */
 export function ownHolder(): string {
   own ??= nameOfProcess();
   return own;
 }
 
-/** Whether the process of this name has certainly ended. */
+/** Returns whether the process of this name has certainly ended. */
 export function hasEnded(holder: string): boolean {
   if (holder === ownHolder()) return false;
   const [platform, ...parts] = holder.split(' ');

@@ -1,6 +1,6 @@
 /**
- * The verbs of workers: claims, leases and outcomes. Each one that names an attempt acts only while
- * that attempt holds the task, and says `false` otherwise. See `taskStore.ts`.
+ * The verbs of workers: claims, leases and outcomes. A verb that names an attempt acts only while
+ * that attempt holds the task, and returns `false` otherwise. See `taskStore.ts`.
  */
 import type { Task } from '../port/task.ts';
 import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
@@ -23,7 +23,7 @@ export function queue(ledger: Ledger): Queue {
 
   return {
     async claim(options) {
-      // Looks without the lock of writers first, since most claims find nothing.
+      // First without the write lock, since most claims find nothing.
       const nextMs = nextClaimMs(ledger);
       if (nextMs === null || nextMs > 0) return { task: null, nextMs };
       return ledger.write((): Claim => {
@@ -73,7 +73,7 @@ export function queue(ledger: Ledger): Queue {
   };
 }
 
-/** Milliseconds until a claim could succeed (0 = now), or null if nothing waits or runs. */
+/** Returns the milliseconds until a claim could succeed, or null if nothing waits or runs. */
 function nextClaimMs(ledger: Ledger): number | null {
   ledger.meetClock();
   const dueMs = ledger.table.earliestDueMs();
@@ -94,7 +94,7 @@ function claim(ledger: Ledger, { leaseMs, threads }: ClaimOptions): Task | null 
   return ledger.told(ledger.change(row, { state: 'verifying', attempt, dueMs, threads }));
 }
 
-/** A running task waits again. */
+/** Puts a running task back into the queue. */
 function giveBack(ledger: Ledger, row: TaskRow, changes: TaskChanges): TaskRow {
   return ledger.change(row, { state: 'waiting', progress: null, ...changes });
 }

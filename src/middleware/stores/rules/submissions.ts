@@ -1,7 +1,9 @@
-/** The verbs of clients: what brings a task in, and what takes it away. See `taskStore.ts`. */
+/** The verbs of clients: submission, cancellation, removal. See `taskStore.ts`. */
 import { isFinal } from '../../../wire/taskStates.ts';
-import { canGo, timestamp } from '../port/task.ts';
+import { canGo, type Task, timestamp } from '../port/task.ts';
 import type {
+  AnswerHold,
+  BeginAnswer,
   CancelOutcome,
   ClientLimits,
   NewTask,
@@ -12,9 +14,9 @@ import type {
   TaskStore,
   UploadOutcome,
 } from '../port/taskStore.ts';
-import { keepAnswer, stillHeld } from './idempotency.ts';
 import type { Ledger } from './ledger.ts';
-import type { TaskRow } from './table.ts';
+import { hasEnded, ownHolder } from './processIdentity.ts';
+import type { AnswerRow, Table, TaskRow } from './table.ts';
 
 type Submissions = Pick<TaskStore, 'put' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'>;
 
@@ -97,7 +99,7 @@ function upload(
   return { ok: true, task, replaced: row.input?.key ?? null };
 }
 
-/** Whether the file fits into the client's bytes, in place of the one that the task has. */
+/** Returns whether the client has room for the file instead of the task's present one. */
 function hasRoom(
   ledger: Ledger,
   row: TaskRow,
@@ -145,4 +147,56 @@ function remove(ledger: Ledger, id: number, clientId: number): RemoveOutcome {
   if (!row) return { ok: false, reason: 'missing' };
   const blobs = ledger.remove(row);
   return blobs === null ? { ok: false, reason: 'unfinished' } : { ok: true, blobs };
+}
+
+type Answers = Pick<TaskStore, 'beginAnswer' | 'extendAnswer' | 'abandonAnswer'>;
+
+export function answers(ledger: Ledger): Answers {
+  const { table, nowMs } = ledger;
+  return {
+    beginAnswer: (clientId, key, fingerprint, holdMs) =>
+      ledger.write((): BeginAnswer => {
+        const row = table.answer(clientId, key);
+        if (row && row.fingerprint !== fingerprint) return { kind: 'mismatch' };
+        if (row && row.taskId !== null) {
+          const task = ledger.owned(row.taskId, clientId);
+          return { kind: 'replay', task: task ? ledger.told(task) : null };
+        }
+        const leftMs = row ? row.heldUntilMs - nowMs() : 0;
+        if (row && leftMs > 0 && !hasEnded(row.holder)) {
+          return { kind: 'running', retryMs: leftMs };
+        }
+        const token = crypto.randomUUID();
+        const times = { heldUntilMs: nowMs() + holdMs, createdMs: nowMs() };
+        const held = { taskId: null, holder: ownHolder() };
+        table.putAnswer({ clientId, key, fingerprint, token, ...times, ...held });
+        return { kind: 'held', hold: { clientId, key, token } };
+      }),
+    extendAnswer: (hold, holdMs) =>
+      ledger.write(() => {
+        const row = heldRow(table, hold);
+        if (row) table.putAnswer({ ...row, heldUntilMs: nowMs() + holdMs });
+        return row !== undefined;
+      }),
+    abandonAnswer: (hold) =>
+      ledger.write(() => {
+        if (heldRow(table, hold)) table.deleteAnswer(hold.clientId, hold.key);
+      }),
+  };
+}
+
+/** Returns the row of a key that the caller still holds. */
+function heldRow(table: Table, { clientId, key, token }: AnswerHold): AnswerRow | undefined {
+  const row = table.answer(clientId, key);
+  return row?.token === token && row.taskId === null ? row : undefined;
+}
+
+/** Returns whether the caller still holds its Idempotency-Key, if any. Only inside `write`. */
+export function stillHeld(table: Table, { hold }: PutOptions): boolean {
+  return hold === undefined || heldRow(table, hold) !== undefined;
+}
+
+/** Keeps the task under the key. Only inside `write`, after `stillHeld`. */
+export function keepAnswer(table: Table, { hold }: PutOptions, task: Task): void {
+  if (hold) table.putAnswer({ ...heldRow(table, hold)!, taskId: task.id });
 }

@@ -1,23 +1,30 @@
 /**
- * The tables of a store in SQLite. They know what rows there are, but not the rules of the port,
- * which are in tableStore.ts.
+ * The tables of a store in SQLite, without the rules of the port, which are in tableStore.ts.
  */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import { isFinal, type TaskState, type UnfinishedState } from '../../../wire/taskStates.ts';
-import type { ClientQuota, UnfinishedQuery } from '../port/operatorStore.ts';
+import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
+import {
+  LISTED_COLUMNS,
+  type ListedRow,
+  type QuotaRow,
+  toBlob,
+  toListed,
+  toQuota,
+} from '../port/parts.ts';
+import type { ClientQuota, UnfinishedQuery } from '../port/serviceStore.ts';
 import type { ListedTask, Task } from '../port/task.ts';
 import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
 
 /**
  * A task with the fields that only the store needs. Times whose names end in `Ms` are of the
- * store's own clock (clock.ts), in milliseconds.
+ * store's own clock (ledger.ts), in milliseconds.
  */
 export interface TaskRow extends Omit<Task, 'expiresAtMs'> {
-  /** Until then file and notification must arrive. */
+  /** Deadline for file and notification. */
   readonly expiresMs: number;
   /** Whether the task was notified, or created as waiting. */
   readonly submitted: boolean;
-  /** Place in the queue: the smallest goes first. 0 before the notification. */
+  /** Place in the queue, smallest first; 0 before the notification. */
   readonly turn: number;
   /**
    * Waiting: the earliest time of a claim. Running: the end of the lease. Otherwise null.
@@ -47,7 +54,7 @@ export interface ApiKeyRow extends Omit<ApiKeyRecord, 'expiresAt' | 'expired' | 
   readonly usedMs: number | null;
 }
 
-/** A secret that was replaced then. */
+/** A secret that has been replaced. */
 export interface RetiredRow {
   readonly value: Uint8Array;
   readonly retiredMs: number;
@@ -57,12 +64,7 @@ export interface RetiredRow {
  * The counters of the table: ids of tasks and clients, the current turn of the queue, the last turn
  * of each client, and the time of the store.
  */
-export type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}` | 'clock';
-
-/** A depth of nothing, to be counted up. */
-export function noTasks(): Record<UnfinishedState, number> {
-  return { created: 0, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 };
-}
+type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}` | 'clock';
 
 export interface GroupCommit {
   /**
@@ -77,11 +79,7 @@ export interface GroupCommit {
 
 type Columns = Record<string, SQLInputValue>;
 
-/**
- * The rows of a store in SQLite: a few queries, and transactions. A transaction is a synchronous
- * function, so nothing can come between its reads and its writes. The rules of the port are in
- * tableStore.ts.
- */
+/** Queries and transactions. A transaction is a synchronous function, so none interleave. */
 export class Table {
   readonly #db: DatabaseSync;
   readonly #groupCommit: GroupCommit;
@@ -98,12 +96,15 @@ export class Table {
     return statement;
   }
 
-  #one(sql: string, ...values: SQLInputValue[]): Columns | undefined {
-    return this.#prepared(sql).get(...values) as Columns | undefined;
+  #one<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    const row = this.#prepared(sql).get(...values);
+    return row && ({ ...row } as Row);
   }
 
-  #all(sql: string, ...values: SQLInputValue[]): Columns[] {
-    return this.#prepared(sql).all(...values) as Columns[];
+  #all<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#prepared(sql)
+      .all(...values)
+      .map((row) => ({ ...row }) as Row);
   }
 
   /** @returns the number of changed rows */
@@ -111,16 +112,12 @@ export class Table {
     return Number(this.#prepared(sql).run(...values).changes);
   }
 
-  /**
-   * Runs the work soon, as one transaction that excludes all other writers, in this process and in
-   * others. Durable once the promise resolves; rolled back if the work throws or the promise
-   * rejects.
-   */
+  /** As `write` of {@link GroupCommit}. */
   write<T>(work: () => T): Promise<T> {
     return this.#groupCommit.write(work);
   }
 
-  /** The last number used, 0 at first. Numbers are never used again, whatever is deleted. */
+  /** Returns the last number used, 0 at first. Numbers are never reused. */
   lastNumber(name: NumberName): number {
     return Number(this.#one('SELECT number FROM last_numbers WHERE name = ?', name)?.number ?? 0);
   }
@@ -152,7 +149,7 @@ export class Table {
     this.#run('DELETE FROM tasks WHERE id = ?', id);
   }
 
-  /** At most `limit` rows of one client in order of id. */
+  /** Returns at most `limit` rows of one client in order of id. */
   list({ clientId, after, order = 'asc', state }: ListQuery, limit: number): ListedTask[] {
     const values: SQLInputValue[] = [clientId];
     let where = 'client_id = ?';
@@ -165,13 +162,14 @@ export class Table {
       values.push(after);
     }
     const direction = order === 'asc' ? 'ASC' : 'DESC';
-    const sql = `SELECT ${LISTED} FROM tasks WHERE ${where} ORDER BY id ${direction} LIMIT ?`;
-    return this.#all(sql, ...values, limit).map(toListed);
+    const sql = `SELECT ${LISTED_COLUMNS} FROM tasks WHERE ${where}
+      ORDER BY id ${direction} LIMIT ?`;
+    return this.#all<ListedRow>(sql, ...values, limit).map(toListed);
   }
 
-  /** Rows of all clients that are not final, in order of id. */
+  /** Returns unfinished rows of all clients in order of id. */
   unfinished({ limit, after = 0, quarantined }: UnfinishedQuery): TaskRow[] {
-    // Each part has an index of its own rows, so that the many finished ones are not looked at.
+    // Each part has a partial index, so that finished rows are not read.
     const free = `SELECT id FROM tasks WHERE due_ms IS NOT NULL
       UNION ALL SELECT id FROM tasks WHERE state IN ('created', 'uploaded')`;
     const aside = 'SELECT id FROM tasks WHERE quarantined = 1';
@@ -193,7 +191,7 @@ export class Table {
 
   /** `oldestWaitingAt`: when the oldest task that waits was submitted. */
   depth(): Omit<QueueDepth, 'oldestWaitingMs'> & { readonly oldestWaitingAt: string | null } {
-    const states = noTasks();
+    const states = { created: 0, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 };
     for (const row of this.#all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state')) {
       const state = row.state as TaskState;
       if (!isFinal(state)) states[state] = Number(row.tasks);
@@ -212,7 +210,7 @@ export class Table {
    * first. Rows that were set aside have no `dueMs`.
    */
   firstWaiting(nowMs: number): TaskRow | undefined {
-    // The index is named, since the planner would rather sort all rows that are due.
+    // The index is named, since the planner would otherwise sort all rows that are due.
     const sql = `SELECT * FROM tasks INDEXED BY tasks_queue
       WHERE state = 'waiting' AND quarantined = 0 AND due_ms <= ?
       ORDER BY turn, submitted_at, id LIMIT 1`;
@@ -221,13 +219,13 @@ export class Table {
 
   /** Running rows whose lease has ended. */
   endedLeases(nowMs: number): TaskRow[] {
-    // The index is named, since the planner would rather scan all waiting rows.
+    // The index is named, since the planner would otherwise scan all waiting rows.
     const sql = `SELECT * FROM tasks INDEXED BY tasks_leases
       WHERE state IN ('verifying', 'aggregating') AND due_ms <= ?`;
     return this.#all(sql, nowMs).map(fromColumns);
   }
 
-  /** Smallest `dueMs` of running rows and of waiting ones that may be claimed, or null. */
+  /** Returns the smallest `dueMs` of running and claimable rows, or null. */
   earliestDueMs(): number | null {
     const { due } = this.#one('SELECT min(due_ms) AS due FROM tasks WHERE due_ms IS NOT NULL')!;
     return due === null ? null : Number(due);
@@ -246,7 +244,7 @@ export class Table {
     return this.#all(sql, ms, limit).map(fromColumns);
   }
 
-  /** Those of the keys that a row names as its input or result. */
+  /** Returns those of the keys that are some row's input or result. */
   referenced(keys: readonly string[]): Set<string> {
     const sql = `SELECT 1 AS known FROM tasks WHERE input_key = ?1
       UNION ALL SELECT 1 FROM tasks WHERE result_key = ?1 LIMIT 1`;
@@ -254,9 +252,8 @@ export class Table {
   }
 
   answer(clientId: number, key: string): AnswerRow | undefined {
-    const sql = 'SELECT * FROM answers WHERE client_id = ? AND key = ?';
-    const row = this.#one(sql, clientId, key);
-    return row && toAnswer(row);
+    const sql = `SELECT ${ANSWER} FROM answers WHERE client_id = ? AND key = ?`;
+    return this.#one<AnswerRow>(sql, clientId, key);
   }
 
   /** Adds or replaces. */
@@ -287,18 +284,15 @@ export class Table {
     return row?.value as Uint8Array | undefined;
   }
 
-  /** Puts another value under the name of a secret. */
   replaceSecret(name: string, value: Uint8Array): void {
     this.#run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', name, value);
   }
 
   /** The last one first. */
   retiredSecrets(name: string): RetiredRow[] {
-    const sql = `SELECT value, retired_ms FROM retired_secrets WHERE name = ?
+    const sql = `SELECT value, retired_ms AS retiredMs FROM retired_secrets WHERE name = ?
       ORDER BY retired_ms DESC, rowid DESC`;
-    return this.#all(sql, name).map(({ value, retired_ms }) => {
-      return { value: value as Uint8Array, retiredMs: Number(retired_ms) };
-    });
+    return this.#all<RetiredRow>(sql, name);
   }
 
   putRetiredSecret(name: string, { value, retiredMs }: RetiredRow): void {
@@ -322,12 +316,11 @@ export class Table {
   }
 
   apiKeys(): ApiKeyRow[] {
-    return this.#all('SELECT * FROM api_keys ORDER BY created_at').map(toApiKey);
+    return this.#all<ApiKeyRow>(`SELECT ${API_KEY} FROM api_keys ORDER BY created_at`);
   }
 
   apiKey(sha256: string): ApiKeyRow | undefined {
-    const row = this.#one('SELECT * FROM api_keys WHERE sha256 = ?', sha256);
-    return row && toApiKey(row);
+    return this.#one<ApiKeyRow>(`SELECT ${API_KEY} FROM api_keys WHERE sha256 = ?`, sha256);
   }
 
   /** Adds or replaces. */
@@ -342,14 +335,14 @@ export class Table {
   }
 
   quota(clientId: number): ClientQuota | undefined {
-    const row = this.#one('SELECT * FROM quotas WHERE client_id = ?', clientId);
+    const row = this.#one<QuotaRow>('SELECT * FROM quotas WHERE client_id = ?', clientId);
     return row && toQuota(row);
   }
 
   /** In order of clients. */
   quotas(): (ClientQuota & { clientId: number })[] {
-    const rows = this.#all('SELECT * FROM quotas ORDER BY client_id');
-    return rows.map((row) => ({ clientId: Number(row.client_id), ...toQuota(row) }));
+    const rows = this.#all<QuotaRow>('SELECT * FROM quotas ORDER BY client_id');
+    return rows.map((row) => ({ clientId: row.client_id, ...toQuota(row) }));
   }
 
   /** Adds, replaces, or removes. */
@@ -362,7 +355,7 @@ export class Table {
     this.#run(sql, clientId, openTasks, storedBytes, requestsPerSecond);
   }
 
-  /** Once what waits has been written. */
+  /** Closes the database after all pending writes. */
   async close(): Promise<void> {
     await this.#groupCommit.drain();
     this.#statements.clear();
@@ -370,7 +363,7 @@ export class Table {
   }
 }
 
-/** Fields that are stored as they are, in one column. */
+/** Fields that are stored unchanged, in one column. */
 const PLAIN = {
   id: 'id',
   clientId: 'client_id',
@@ -418,52 +411,26 @@ function toColumns(row: TaskRow | TaskChanges): Columns {
   return columns;
 }
 
-/**
- * The columns of a list. An `error` can name 1722 signatures: a page of them would be megabytes.
- */
-const LISTED = `id, client_id, state, count, created_at, submitted_at, finished_at,
-  result_key, result_bytes, result_tag, result_format, aggregate_bytes`;
-
-function toListed(columns: Columns): ListedTask {
-  return {
-    id: columns.id,
-    clientId: columns.client_id,
-    state: columns.state,
-    count: columns.count,
-    createdAt: columns.created_at,
-    submittedAt: columns.submitted_at,
-    finishedAt: columns.finished_at,
-    result: toResult(columns),
-  } as ListedTask;
-}
-
 function rowOf(columns: Columns | undefined): TaskRow | undefined {
   return columns && fromColumns(columns);
 }
 
-/** Written out field by field: every read of a task goes through here. */
 function fromColumns(columns: Columns): TaskRow {
+  const row = columns as unknown as ListedRow & Record<'input_key' | 'input_tag', string | null>;
   return {
-    id: columns.id,
-    clientId: columns.client_id,
+    ...toListed(row),
     kind: columns.kind,
-    state: columns.state,
     attempt: columns.attempt,
     failures: columns.failures,
     losses: columns.losses,
     quarantined: columns.quarantined === 1,
-    count: columns.count,
     threads: columns.threads,
     progress: parse(columns.progress!),
-    createdAt: columns.created_at,
-    submittedAt: columns.submitted_at,
     updatedAt: columns.updated_at,
-    finishedAt: columns.finished_at,
     expiresMs: columns.expires_ms,
     requestId: columns.request_id,
     traceparent: columns.traceparent,
-    input: toBlob(columns.input_key!, columns.input_bytes!, columns.input_tag!),
-    result: toResult(columns),
+    input: toBlob(row.input_key, columns.input_bytes as number, row.input_tag),
     error: parse(columns.error!),
     submitted: columns.submitted === 1,
     dueMs: columns.due_ms,
@@ -472,46 +439,11 @@ function fromColumns(columns: Columns): TaskRow {
   } as TaskRow;
 }
 
-function toBlob(key: SQLInputValue, bytes: SQLInputValue, tag: SQLInputValue) {
-  return key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
-}
+const ANSWER = `client_id AS clientId, key, fingerprint, token, held_until_ms AS heldUntilMs,
+  created_ms AS createdMs, task_id AS taskId, holder`;
 
-function toResult(columns: Columns) {
-  const blob = toBlob(columns.result_key!, columns.result_bytes!, columns.result_tag!);
-  return blob && { blob, format: columns.result_format, aggregateBytes: columns.aggregate_bytes };
-}
-
-function toAnswer(row: Columns): AnswerRow {
-  return {
-    clientId: Number(row.client_id),
-    key: String(row.key),
-    fingerprint: String(row.fingerprint),
-    token: String(row.token),
-    heldUntilMs: Number(row.held_until_ms),
-    createdMs: Number(row.created_ms),
-    taskId: row.task_id === null ? null : Number(row.task_id),
-    holder: String(row.holder),
-  };
-}
-
-function toApiKey(row: Columns): ApiKeyRow {
-  return {
-    sha256: String(row.sha256),
-    name: String(row.name),
-    clientId: Number(row.client_id),
-    createdAt: String(row.created_at),
-    expiresMs: row.expires_ms === null ? null : Number(row.expires_ms),
-    usedMs: row.used_ms === null ? null : Number(row.used_ms),
-  };
-}
-
-function toQuota(row: Columns): ClientQuota {
-  return {
-    ...(row.open_tasks !== null && { openTasks: Number(row.open_tasks) }),
-    ...(row.stored_bytes !== null && { storedBytes: Number(row.stored_bytes) }),
-    ...(row.requests_per_second !== null && { requestsPerSecond: Number(row.requests_per_second) }),
-  };
-}
+const API_KEY = `sha256, name, client_id AS clientId, created_at AS createdAt,
+  expires_ms AS expiresMs, used_ms AS usedMs`;
 
 function json(value: object | null): string | null {
   return value === null ? null : JSON.stringify(value);

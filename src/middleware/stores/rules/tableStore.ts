@@ -1,31 +1,29 @@
 /**
- * The port over any table: which step is legal when, who holds what, what a limit counts. Each verb
- * is one transaction of the table; see `taskStore.ts` for what each one promises.
+ * The port over a table: legal steps, leases, limits. Each verb is one transaction of the table;
+ * its contract is in `taskStore.ts`.
  *
- *   submissions.ts   the verbs of clients
+ *   submissions.ts   the verbs of clients, and Idempotency-Keys
  *   queue.ts         the verbs of workers
- *   answers.ts       Idempotency-Keys
  *   clients.ts       API keys, quotas, numbers of clients, secrets
- *   ledger.ts        the steps of tasks, their order, and the news of them
+ *   ledger.ts        the steps of tasks, their order, and notifications
  */
 
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
 import { apiKeys, clientNames, knownSecret, quotas, secrets } from './clients.ts';
-import { answers } from './idempotency.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
-import { submissions } from './submissions.ts';
+import { answers, submissions } from './submissions.ts';
 import type { Table } from './table.ts';
 
-/** Most rows that one sweep changes of a kind, so that it never holds the store for long. */
+/** Maximum number of rows of a kind in one sweep, so that none holds the store for long. */
 const SWEEP_ROWS = 500;
 
 /** For tests. */
 export interface TableStoreOptions {
-  /** The passing of time, in Unix milliseconds: the wall clock, too, unless that is given. */
+  /** The steady clock, in Unix milliseconds; also the wall clock, unless `wallMs` is given. */
   readonly nowMs?: () => number;
-  /** The wall clock, which may be set. */
+  /** The wall clock, which may jump. */
   readonly wallMs?: () => number;
 }
 
@@ -44,7 +42,7 @@ export function tableStore(
     unfinished: async (query) => table.unfinished(query).map((row) => ledger.told(row)),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
-    watch: (listener) => ledger.watch(listener),
+    watch: (listener) => ledger.listeners.add(listener),
     open: async () => {},
     ping: async () => void table.depth(),
     close: () => ledger.close(),

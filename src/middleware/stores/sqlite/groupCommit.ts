@@ -1,22 +1,19 @@
 /**
- * Transactions that arrive in the same turn of the event loop share one commit, and so one sync of
- * the disk, which blocks this thread. Each keeps its own outcome: one that throws is rolled back
- * alone, to a savepoint. No outcome is reported before it is on the disk; if the commit fails, all
- * of them fail.
+ * Transactions that arrive in the same turn of the event loop share one commit, and so one disk
+ * sync, which blocks this thread. If one throws, only that one is rolled back, to a savepoint. No
+ * outcome is reported before it is on disk; if the commit fails, all of them fail.
  *
  *   BEGIN IMMEDIATE ─▶ SAVEPOINT ─▶ work ─▶ RELEASE | ROLLBACK TO ─▶ … ─▶ COMMIT ─▶ outcomes
  *
- * While another process holds the lock of writers, this thread goes on with other work and asks
- * again every few milliseconds. A transaction that cannot begin in time is refused.
+ * While another process holds the write lock, this thread does other work and retries every few
+ * milliseconds. A transaction that cannot begin in time is rejected.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers';
 import type { GroupCommit } from '../rules/table.ts';
 import { isBusy, storeError, waitMs } from './sqliteFault.ts';
 
-/**
- * Most transactions per commit, so as not to block the event loop: others follow in the next turn.
- */
+/** Maximum number of transactions per commit, so that none blocks the event loop for long. */
 const MAX_GROUP = 64;
 
 interface Waiting {
@@ -40,7 +37,7 @@ export function createGroupCommit(db: DatabaseSync, patienceMs: number): GroupCo
       for (const tell of drained) tell();
       drained = [];
     } else if (locked) setTimeout(turn, waitMs());
-    // Not in the next turn but in the one after it: outcomes are told first, and reads answered.
+    // Skips a turn, so that outcomes are reported and reads answered in between.
     else setImmediate(() => setImmediate(turn));
   };
 
@@ -59,7 +56,7 @@ export function createGroupCommit(db: DatabaseSync, patienceMs: number): GroupCo
   };
 }
 
-/** Commits the first group of those that wait. @returns false if another process has the lock */
+/** Commits the first group in the queue. @returns false if another process has the lock */
 function commitNext(db: DatabaseSync, waiting: Waiting[]): boolean {
   try {
     db.exec('BEGIN IMMEDIATE');
@@ -76,7 +73,7 @@ function commitNext(db: DatabaseSync, waiting: Waiting[]): boolean {
   return true;
 }
 
-/** Does the work of the group in the transaction that has begun, and ends it. */
+/** Does the work of the group in the open transaction, and ends it. */
 function commit(db: DatabaseSync, group: readonly Waiting[]): void {
   const outcomes: (() => void)[] = [];
   try {

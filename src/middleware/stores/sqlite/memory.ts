@@ -1,6 +1,6 @@
 /**
- * Tasks in the memory of this process, for tests and for hosts that keep nothing: the tables of a
- * file, in an SQLite database without one.
+ * The store in the memory of this process, for tests and for hosts that keep nothing: an SQLite
+ * database without a file.
  */
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { Table } from '../rules/table.ts';

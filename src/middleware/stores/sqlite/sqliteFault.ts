@@ -1,12 +1,12 @@
-/** The meaning of SQLite's error codes, and the patience with a file that is locked. */
+/** The meaning of SQLite's error codes, and retries while a file is locked. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CodedError } from '../../../shared/errors.ts';
 
-/** Time between two tries, so short that the lock is had soon after it is free. */
+/** Time between two tries: short, so that a free lock is soon taken. */
 const MIN_WAIT_MS = 1;
 const MAX_WAIT_MS = 10;
 
-/** A time to wait; a random one, so that waiting processes do not run in step. */
+/** Returns a random wait, so that waiting processes do not retry at the same time. */
 export const waitMs = (): number => MIN_WAIT_MS + Math.random() * (MAX_WAIT_MS - MIN_WAIT_MS);
 
 const codeOf = (error: unknown): number => (error as { errcode?: number } | null)?.errcode ?? 0;
@@ -20,18 +20,18 @@ const IOERR_WRITE = 778;
 const IOERR_SHMSIZE = 4874;
 
 /**
- * SQLITE_FULL; also a failed write, since SQLite says so if a quota or the limit of a file's size
- * is reached, and a shared-memory file that cannot grow.
+ * Returns whether the disk is full: SQLITE_FULL; a failed write, which SQLite reports at a quota or
+ * file size limit; or a shared-memory file that cannot grow.
  */
 function isFull(error: unknown): boolean {
   const code = codeOf(error);
   return (code & 255) === 13 || code === IOERR_WRITE || code === IOERR_SHMSIZE;
 }
 
-/** SQLITE_READONLY, IOERR, CANTOPEN: the file is not what it was. */
+/** SQLITE_READONLY, IOERR, CANTOPEN: the file was replaced, removed or damaged. */
 const LOST = [8, 10, 14];
 
-/** An error of SQLite in the words of the port; any other one as it is. */
+/** Converts an error of SQLite to a CodedError; returns any other error unchanged. */
 export function storeError(cause: unknown): unknown {
   if (isFull(cause)) return new CodedError('STORAGE_FULL', { cause });
   const closed = (cause as NodeJS.ErrnoException | null)?.code === 'ERR_INVALID_STATE';
@@ -42,8 +42,8 @@ export function storeError(cause: unknown): unknown {
 }
 
 /**
- * Makes each verb wait while the file is locked, without blocking the thread, and speak in codes.
- * What a locked file stops has not happened, so it can be done again.
+ * Makes each verb retry while the file is locked, without blocking the thread, and converts errors.
+ * A verb that a lock has stopped did nothing, so it can be repeated.
  */
 export function patient<Store extends object>(store: Store, patienceMs: number): Store {
   type Verb = (...args: unknown[]) => unknown;

@@ -8,7 +8,7 @@ import { CodedError } from '../../../shared/errors.ts';
 import { isBusy, storeError } from './sqliteFault.ts';
 import { LAST_OLD_VERSION, SCHEMA_VERSION, STEPS } from './sqliteSchema.ts';
 
-/** How long a verb waits for another process, unless told otherwise. */
+/** Default time for which a verb waits for another process. */
 export const PATIENCE_MS = 5000;
 
 export interface SqliteFile {
@@ -41,7 +41,7 @@ export function openFile({
     const message = `${shared.path} ${shared.what}: ${shared.command}`;
     throw new CodedError('STORE_SHARED', { message });
   }
-  // Without a timeout of its own: whoever waits lets its thread do other work meanwhile.
+  // No timeout in SQLite, which would block the thread; callers retry instead.
   const db = new DatabaseSync(path, { timeout: 0 });
   try {
     const endMs = performance.now() + patienceMs;
@@ -56,7 +56,7 @@ export function openFile({
 }
 
 /** A place where other users of the machine can reach the store. */
-export interface SharedPlace {
+interface SharedPlace {
   readonly path: string;
   readonly what: string;
   /** The command that makes it private. */
@@ -83,7 +83,7 @@ export function sharedPlaces(path: string): SharedPlace[] {
   return places;
 }
 
-/** 0 if there is nothing, or nothing that we may look at. */
+/** Returns 0 if the file does not exist or may not be read. */
 function modeOf(path: string): number {
   try {
     return statSync(path).mode;
@@ -101,7 +101,7 @@ function checkVersion(version: number): void {
 const MAGIC = 'SQLite format 3\0';
 /** Offset in the first page of a database. */
 const USER_VERSION = 60;
-/** Of a log: its header, in which the size of a page is at 8, and the header of each page. */
+/** A log's header, the header of each of its pages, and the offset of the page size. */
 const [LOG_HEADER, FRAME_HEADER, PAGE_SIZE] = [32, 24, 8];
 
 /**
@@ -122,7 +122,7 @@ export function versionOf(path: string): number {
   return version;
 }
 
-/** The first bytes of a file, or all; nothing if it cannot be read, which SQLite will explain. */
+/** Returns the first bytes of a file; none if it cannot be read, which SQLite will report. */
 function readStart(path: string, bytes = Number.POSITIVE_INFINITY): Buffer {
   let file: number | undefined;
   try {
@@ -151,7 +151,7 @@ function migrate(db: DatabaseSync): void {
   }
 }
 
-/** Blocks the thread, which has nothing else to do before the file is open. */
+/** Retries while the file is locked. Blocks the thread, which has no other work yet. */
 function retryBusy(endMs: number, work: () => void): void {
   for (;;) {
     try {

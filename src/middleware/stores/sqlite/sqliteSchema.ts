@@ -1,12 +1,12 @@
 /**
- * The tables of the SQLite file. Each file takes the steps that it lacks when it is opened. A
- * released step is never edited: a change is a new step.
+ * The tables of the SQLite file. Opening a file applies its missing steps. A released step is never
+ * edited: a change is a new step.
  *
  * Triggers maintain `usage`, so that limits and counts cost the same with a million tasks as with
  * one. Each partial index holds only the rows for one query (the queue, the leases, expiry).
  */
 
-/** `user_version` of files made before falconry 0.1.0 is at most this; they are refused. */
+/** Maximum `user_version` of files made before falconry 0.1.0, which are refused. */
 export const LAST_OLD_VERSION = 5;
 
 const INITIAL = `

@@ -1,11 +1,11 @@
 /**
- * Tasks in an SQLite file, with the SQLite that is part of Node, on the calling thread. Any number
- * of processes on a machine may open the same file. The service has this store on a thread of its
- * own (sqlite.ts), since each commit waits for the disk.
+ * The store in an SQLite file, by Node's own SQLite, on the calling thread. Any number of processes
+ * on a machine may open the same file. The service runs it on a separate thread (sqlite.ts), since
+ * each commit waits for the disk.
  *
- * A commit is on the disk when it returns (WAL with synchronous=FULL: the log is synced at each
- * commit), and writers take turns (BEGIN IMMEDIATE), so what a transaction reads stays true until
- * it ends. Transactions that arrive together share one commit (groupCommit.ts).
+ * A commit is on disk when it returns (WAL with synchronous=FULL), and writers take turns (BEGIN
+ * IMMEDIATE), so what a transaction has read stays unchanged until it ends. Transactions that
+ * arrive together share one commit (groupCommit.ts).
  */
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { Table } from '../rules/table.ts';
@@ -15,7 +15,7 @@ import { patient } from './sqliteFault.ts';
 import { openFile, PATIENCE_MS, type SqliteFile } from './sqliteFile.ts';
 
 /**
- * @returns a store in the file, which works on the calling thread
+ * @returns a store that works on the calling thread
  * @throws CodedError `STORE_OUTDATED`, `STORE_NEWER`, `STORE_SHARED`, `STORE_UNAVAILABLE`; Error of
  *   the file system
  */

@@ -1,9 +1,5 @@
-/**
- * The messages between a store and its thread. The thread says hello, gets the settings, and then
- * answers every call once. Both sides put into one message what comes together.
- */
-import { CodedError } from '../../../shared/errors.ts';
-import { faultOf as baseFaultOf } from '../../../shared/threads/messages.ts';
+/** The messages between a store and its thread. Calls and outcomes share messages, to save time. */
+import type { faultOf } from '../../../shared/threads/messages.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import type { SqliteFile } from './sqliteFile.ts';
@@ -22,33 +18,26 @@ export type PortName = 'tasks' | 'apiKeys' | 'quotas' | 'secrets';
 /** The verbs of a port that the thread performs; `close` is the last one. */
 export type Verb<Port extends PortName> = Exclude<keyof CompleteStore[Port] & string, 'watch'>;
 
+/** One call of a verb. */
 export interface Call {
-  readonly id: number;
   readonly port: PortName;
   readonly verb: string;
   readonly args: readonly unknown[];
 }
 
-export type ToThread = { readonly open: StoreSettings } | { readonly calls: readonly Call[] };
-
-export type Answer =
-  | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly fault: Fault };
-
-export type FromThread =
-  | { readonly hello: string }
-  /** The news are those of transactions among the answers. */
-  | { readonly answers: readonly Answer[]; readonly news: readonly TaskNews[] };
-
-/** An error as data, with the message that it had. */
-export type Fault = ReturnType<typeof faultOf>;
-
-export function faultOf(error: unknown) {
-  const { code, text } = baseFaultOf(error);
-  return { code, text, message: error instanceof CodedError ? error.message : undefined };
+/** Calls that are sent together. The first ones of a thread open the file. */
+export interface Calls {
+  readonly settings: StoreSettings;
+  readonly calls: readonly Call[];
 }
 
-export function errorOf({ code, text, message }: Fault): CodedError {
-  const cause = new Error(text);
-  return new CodedError(code, { cause, ...(message !== undefined && { message }) });
+/** The outcome of a call; `index` is its place among the calls that were sent together. */
+export type Outcome =
+  | { readonly index: number; readonly value: unknown }
+  | { readonly index: number; readonly fault: ReturnType<typeof faultOf> };
+
+/** Some outcomes, with the news of the transactions among them. */
+export interface Outcomes {
+  readonly outcomes: readonly Outcome[];
+  readonly news: readonly TaskNews[];
 }

@@ -1,75 +1,60 @@
 /** Module of the thread in which an SQLite store works. */
-import { setImmediate } from 'node:timers';
-import { ownLine } from '../../../shared/threads/host.ts';
+import { clearImmediate, setImmediate } from 'node:timers';
+import { faultOf } from '../../../shared/threads/messages.ts';
+import { serveThread } from '../../../shared/threads/serve.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import { sqliteTableStore } from './sqliteTable.ts';
 import {
-  type Answer,
   type Call,
-  type FromThread,
-  faultOf,
+  type Calls,
+  type Outcome,
+  type Outcomes,
   STORE_WORKER,
   type StoreSettings,
-  type ToThread,
 } from './sqliteWork.ts';
 
-const line = ownLine();
-const post = (message: FromThread) => line.post(message, []);
-
-let settings: StoreSettings;
 let store: CompleteStore | undefined;
-let answers: Answer[] = [];
-let news: TaskNews[] = [];
-let flushing = false;
+const news: TaskNews[] = [];
 
 /** Opens the file with the first call; if that fails, with the next one. */
-function opened(): CompleteStore {
+function opened({ clocks, ...file }: StoreSettings): CompleteStore {
   if (store) return store;
-  const { clocks, ...file } = settings;
   const times = clocks && new Float64Array(clocks);
   const test = times && { nowMs: () => times[0]!, wallMs: () => times[1]! };
   store = sqliteTableStore({ ...file, ...test });
-  store.tasks.watch((told) => {
-    news.push(told);
-    flushSoon();
-  });
+  store.tasks.watch((told) => news.push(told));
   return store;
-}
-
-/** In the next turn of the event loop, with all that there is by then. */
-function flushSoon(): void {
-  if (flushing) return;
-  flushing = true;
-  setImmediate(() => {
-    flushing = false;
-    if (answers.length + news.length > 0) post({ answers, news });
-    answers = [];
-    news = [];
-  });
 }
 
 type Verbs = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
-async function perform({ id, port, verb, args }: Call): Promise<void> {
-  try {
-    const verbs = opened()[port] as unknown as Verbs;
-    const value = await verbs[verb]!(...args);
-    answers.push({ id, value });
-  } catch (error) {
-    answers.push({ id, fault: faultOf(error) });
-  }
+serveThread(STORE_WORKER, async (work, { tell }): Promise<Outcomes> => {
+  const { settings, calls } = work as Calls;
+  let outcomes: Outcome[] = [];
+  let flushing: NodeJS.Immediate | undefined;
+  const take = (): Outcomes => {
+    clearImmediate(flushing);
+    flushing = undefined;
+    const taken = { outcomes, news: news.splice(0) };
+    outcomes = [];
+    return taken;
+  };
+  const flushSoon = () => {
+    flushing ??= setImmediate(() => tell(take()));
+  };
+  const perform = async ({ port, verb, args }: Call, index: number) => {
+    try {
+      const verbs = opened(settings)[port] as unknown as Verbs;
+      const value = await verbs[verb]!(...args);
+      outcomes.push({ index, value });
+    } catch (error) {
+      outcomes.push({ index, fault: faultOf(error) });
+    }
+    flushSoon();
+  };
+  // Before the calls, so that answered reads do not wait for a commit, which blocks this thread.
   flushSoon();
-}
-
-line.listen((message) => {
-  const told = message as ToThread;
-  if ('open' in told) {
-    settings = told.open;
-    return;
-  }
-  // Before the calls, so that the answers to reads do not wait for a commit that follows.
-  flushSoon();
-  for (const call of told.calls) void perform(call);
+  await Promise.all(calls.map(perform));
+  return take();
 });
-post({ hello: STORE_WORKER });

@@ -1,0 +1,95 @@
+/** Parts that the stores share: listeners, rows of tasks and quotas, new secrets. */
+import type { TaskState } from '../../../wire/taskStates.ts';
+import type { ClientQuota } from './serviceStore.ts';
+import type { BlobRef, ListedTask } from './task.ts';
+import type { TaskNews } from './taskStore.ts';
+
+type Listener = (news: TaskNews) => void;
+
+/** The listeners of a store. */
+export class Listeners {
+  readonly #all = new Set<Listener>();
+
+  /** @returns a function that removes the listener */
+  add(listener: Listener): () => void {
+    // A wrapper, so that a function added twice is called twice and removed one by one.
+    const own: Listener = (news) => listener(news);
+    this.#all.add(own);
+    return () => void this.#all.delete(own);
+  }
+
+  tell(news: readonly TaskNews[]): void {
+    for (const listener of this.#all) for (const one of news) listener(one);
+  }
+
+  clear(): void {
+    this.#all.clear();
+  }
+}
+
+/** Returns 32 random bytes. */
+export const newSecret = (): Uint8Array => crypto.getRandomValues(new Uint8Array(32));
+
+/** The columns of a task in a list: an `error` can name 1722 signatures, and a page 1000 tasks. */
+export interface ListedRow {
+  readonly id: number;
+  readonly client_id: number;
+  readonly state: TaskState;
+  readonly count: number;
+  readonly created_at: string;
+  readonly submitted_at: string;
+  readonly finished_at: string | null;
+  readonly result_key: string | null;
+  readonly result_bytes: number;
+  readonly result_tag: string | null;
+  readonly result_format: string;
+  readonly aggregate_bytes: number;
+}
+
+export const LISTED_COLUMNS = [
+  'id',
+  'client_id',
+  'state',
+  'count',
+  'created_at',
+  'submitted_at',
+  'finished_at',
+  'result_key',
+  'result_bytes',
+  'result_tag',
+  'result_format',
+  'aggregate_bytes',
+] as const satisfies readonly (keyof ListedRow)[];
+
+export function toListed(row: ListedRow): ListedTask {
+  const blob = toBlob(row.result_key, row.result_bytes, row.result_tag);
+  return {
+    id: row.id,
+    clientId: row.client_id,
+    state: row.state,
+    count: row.count,
+    createdAt: row.created_at,
+    submittedAt: row.submitted_at,
+    finishedAt: row.finished_at,
+    result: blob && { blob, format: row.result_format, aggregateBytes: row.aggregate_bytes },
+  };
+}
+
+export function toBlob(key: string | null, bytes: number, tag: string | null): BlobRef | null {
+  return key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
+}
+
+export interface QuotaRow {
+  readonly client_id: number;
+  readonly open_tasks: number | null;
+  readonly stored_bytes: number | null;
+  readonly requests_per_second: number | null;
+}
+
+export function toQuota(row: QuotaRow): ClientQuota {
+  return {
+    ...(row.open_tasks !== null && { openTasks: row.open_tasks }),
+    ...(row.stored_bytes !== null && { storedBytes: row.stored_bytes }),
+    ...(row.requests_per_second !== null && { requestsPerSecond: row.requests_per_second }),
+  };
+}
