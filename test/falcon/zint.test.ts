@@ -123,21 +123,12 @@ describe('residues', () => {
     },
   );
 
-  test.each([
-    [1, 4],
-    [2, 8],
-    [3, 16],
-    [4, 4],
-    [5, 8],
-    [6, 32],
-    [7, 4],
-    [8, 4],
-    [21, 8],
-    [78, 4],
-    [209, 4],
-    [307, 4],
-    [308, 4],
-  ])('Chinese remainders: %i words, %i integers, both ways', (len, count) => {
+  // biome-ignore format: one line
+  const CHOICES = [
+    [1, 4], [2, 8], [3, 16], [4, 4], [5, 8], [6, 32], [7, 4], [8, 4], [21, 8], [78, 4], [209, 4],
+    [307, 4], [308, 4],
+  ];
+  test.each(CHOICES)('Chinese remainders: %i words, %i integers, both ways', (len, count) => {
     const modulus = product(len);
     for (const isSigned of [false, true]) {
       const low = isSigned ? -(modulus >> 1n) : 0n;

@@ -1,10 +1,10 @@
 /**
  * Compiles entries of assembly/test/, so that tests reach functions the product does not export.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import asc from 'assemblyscript/asc';
+import { filesBelow, hashOfFiles } from '../../scripts/generated.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,6 +19,8 @@ export async function compile(
   patch?: (path: string, source: string) => string,
 ): Promise<Map<string, Uint8Array | string>> {
   const files = new Map<string, Uint8Array | string>();
+  // it takes a second to load, and most callers find what they need in the folder below
+  const { default: asc } = await import('assemblyscript/asc');
   const { error, stderr } = await asc.main([...args, '--baseDir', ROOT], {
     writeFile: (name: string, contents: Uint8Array | string) => void files.set(name, contents),
     ...(patch && {
@@ -38,6 +40,31 @@ export type TestExports = Record<string, (...args: number[]) => number> & {
 
 /** The folder where a mutation run (scripts/mutants) puts the entries that it has compiled. */
 const COMPILED = process.env.COMPILED_ENTRIES;
+/** The folder of what was compiled before, by the hash of all that it is made of. */
+const KEPT = join(ROOT, 'build/test-entries');
+
+/** Files that asc writes, compiled unless they are kept from before. */
+async function compiledOnce(args: readonly string[], names: readonly string[]) {
+  const inputs = [...filesBelow('assembly'), 'asconfig.json', 'package-lock.json'];
+  const made = hashOfFiles(inputs, args.join(' '));
+  const paths = names.map((name) => join(KEPT, `${made}.${name}`));
+  if (!paths.every((path) => existsSync(path))) {
+    const files = await compile(args);
+    mkdirSync(KEPT, { recursive: true });
+    for (const [i, path] of paths.entries()) {
+      writeFileSync(`${path}.${process.pid}`, files.get(names[i]!)!);
+      renameSync(`${path}.${process.pid}`, path);
+    }
+  }
+  return paths.map((path) => new Uint8Array(readFileSync(path)));
+}
+
+/** An entry of assembly/test/. */
+async function compiledEntry(entry: string, module: 'plain' | 'relaxed') {
+  const given = COMPILED && join(COMPILED, `${entry}.${module}.wasm`);
+  if (given && existsSync(given)) return new Uint8Array(readFileSync(given));
+  return (await compiledOnce(entryArguments(entry, module), ['out.wasm']))[0]!;
+}
 
 /** asc's arguments for a file of assembly/test/, named without extension. */
 export const entryArguments = (entry: string, module: 'plain' | 'relaxed'): string[] => [
@@ -52,11 +79,7 @@ export const entryArguments = (entry: string, module: 'plain' | 'relaxed'): stri
  * @returns its exports and `at`, the address of an exported region
  */
 export async function compileEntry(entry: string, module: 'plain' | 'relaxed') {
-  const compiled = COMPILED && join(COMPILED, `${entry}.${module}.wasm`);
-  const bytes =
-    compiled && existsSync(compiled)
-      ? new Uint8Array(readFileSync(compiled))
-      : ((await compile(entryArguments(entry, module))).get('out.wasm') as Uint8Array<ArrayBuffer>);
+  const bytes = await compiledEntry(entry, module);
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));
   const exports = instance.exports as unknown as TestExports;
   const at = (region: string) => (instance.exports[region] as WebAssembly.Global).value as number;
@@ -72,14 +95,14 @@ export async function compileDebug(
   target: string,
   patch?: (path: string, source: string) => string,
 ): Promise<{ bytes: Uint8Array; map: { sources: string[]; mappings: string } }> {
-  const files = await compile(
-    [entry, '--target', target, '--debug', '--sourceMap', '--outFile', 'out.wasm'],
-    patch,
-  );
-  return {
-    bytes: files.get('out.wasm') as Uint8Array,
-    map: JSON.parse(files.get('out.wasm.map') as string),
-  };
+  const args = [entry, '--target', target, '--debug', '--sourceMap', '--outFile', 'out.wasm'];
+  const names = ['out.wasm', 'out.wasm.map'];
+  const files = patch && (await compile(args, patch));
+  const [bytes, map] = files
+    ? names.map((name) => files.get(name)!)
+    : await compiledOnce(args, names);
+  const text = typeof map === 'string' ? map : new TextDecoder().decode(map);
+  return { bytes: bytes as Uint8Array, map: JSON.parse(text) };
 }
 
 export const BOTH_MODULES = ['plain', 'relaxed'] as const;

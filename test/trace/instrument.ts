@@ -10,19 +10,7 @@
  * Works on the bytes that the compiler wrote, instruction by instruction. So what runs is the
  * product's own code, and each place is named by the line of the sources that it comes from.
  */
-import {
-  type Body,
-  bodiesOf,
-  functionNames,
-  type Instruction,
-  instructionsOf,
-  leb,
-  type Position,
-  parameterCounts,
-  Reader,
-  sectionsOf,
-  sourcePositions,
-} from './wasmCode.ts';
+import * as wasmCode from './wasmCode.ts';
 
 export type Kind = 'branch' | 'select' | 'address' | 'division';
 
@@ -94,11 +82,8 @@ function kindOf(code: number): Kind | undefined {
 /**
  * Instructions that note what is on the stack and leave it there; `local` numbers the added locals.
  */
-function noting(
-  code: number,
-  place: number,
-  local: (type: ValueType, k: number) => number[],
-): number[] {
+type Local = (type: ValueType, k: number) => number[];
+function noting(code: number, place: number, local: Local): number[] {
   const site = [0x41, ...signedLeb(place)];
   const set = (type: ValueType, k: number) => [0x21, ...local(type, k)];
   const get = (type: ValueType, k: number) => [0x20, ...local(type, k)];
@@ -141,7 +126,7 @@ function noting(
 }
 
 function signedLeb(value: number): number[] {
-  const bytes = leb(value);
+  const bytes = wasmCode.leb(value);
   const last = bytes.length - 1;
   if (bytes[last]! & 0x40) {
     bytes[last]! |= 0x80;
@@ -150,10 +135,13 @@ function signedLeb(value: number): number[] {
   return bytes;
 }
 
-const vector = (items: readonly (readonly number[])[]) => [...leb(items.length), ...items.flat()];
+const vector = (items: readonly (readonly number[])[]) => [
+  ...wasmCode.leb(items.length),
+  ...items.flat(),
+];
 const text = (value: string) => {
   const bytes = [...new TextEncoder().encode(value)];
-  return [...leb(bytes.length), ...bytes];
+  return [...wasmCode.leb(bytes.length), ...bytes];
 };
 
 /**
@@ -181,21 +169,21 @@ export interface Instrumented {
  */
 export function instrument(
   module: Uint8Array,
-  map: Parameters<typeof sourcePositions>[0],
-  lineAt: (position: Position) => string,
+  map: Parameters<typeof wasmCode.sourcePositions>[0],
+  lineAt: (position: wasmCode.Position) => string,
   hooks: readonly Hook[] = [],
 ): Instrumented {
-  const names = functionNames(module);
+  const names = wasmCode.functionNames(module);
   const nameOf = (index: number) =>
     names.get(index)?.replace(/^assembly\/\w+\//, '') ?? `#${index}`;
-  const parameters = parameterCounts(module);
-  const positionOf = sourcePositions(map);
+  const parameters = wasmCode.parameterCounts(module);
+  const positionOf = wasmCode.sourcePositions(map);
   const places: Place[] = [];
 
   const hooksLeft = new Set(hooks);
-  let position: Position | undefined;
+  let position: wasmCode.Position | undefined;
 
-  const instructionBytes = (instruction: Instruction, body: Body): number[] => {
+  const instructionBytes = (instruction: wasmCode.Instruction, body: wasmCode.Body): number[] => {
     const { at, end, code, callee } = instruction;
     // the compiler gives no position to the ends of loops: that of the condition before them is
     // theirs
@@ -204,7 +192,7 @@ export function instrument(
     const own =
       callee === undefined
         ? [...module.subarray(at, end)]
-        : [0x10, ...leb(callee + IMPORTS.length)];
+        : [0x10, ...wasmCode.leb(callee + IMPORTS.length)];
     for (const hook of hooksLeft) {
       if (hook.code !== code || hook.line !== line) continue;
       hooksLeft.delete(hook);
@@ -216,18 +204,18 @@ export function instrument(
     if (kind === undefined) return own;
     const place = places.push({ kind, function: nameOf(body.index), line }) - 1;
     const first = parameters[body.index]! + body.localCount;
-    const local = (type: ValueType, k: number) => leb(first + 3 * ADDED.indexOf(type) + k);
+    const local = (type: ValueType, k: number) => wasmCode.leb(first + 3 * ADDED.indexOf(type) + k);
     return [...noting(code, place, local), ...own];
   };
 
-  const bodies = bodiesOf(module).map((body) => {
+  const bodies = wasmCode.bodiesOf(module).map((body) => {
     const locals = [...body.locals, ...ADDED.map((type) => [3, type] as const)];
-    const code = vector(locals.map(([count, type]) => [...leb(count), type]));
+    const code = vector(locals.map(([count, type]) => [...wasmCode.leb(count), type]));
     position = undefined;
-    for (const instruction of instructionsOf(module, body)) {
+    for (const instruction of wasmCode.instructionsOf(module, body)) {
       code.push(...instructionBytes(instruction, body));
     }
-    return [...leb(code.length), ...code];
+    return [...wasmCode.leb(code.length), ...code];
   });
 
   for (const { line } of hooksLeft) throw new Error(`no such place for a hook: ${line}`);
@@ -235,36 +223,33 @@ export function instrument(
 }
 
 /** The module with other function bodies, and the imports of the trace before its functions. */
-function withBodies(
-  module: Uint8Array,
-  bodies: readonly (readonly number[])[],
-): Uint8Array<ArrayBuffer> {
+function withBodies(module: Uint8Array, bodies: readonly (readonly number[])[]) {
   const output: number[] = [...module.subarray(0, 8)];
   const write = (id: number, bytes: readonly number[]) => {
-    output.push(id, ...leb(bytes.length));
+    output.push(id, ...wasmCode.leb(bytes.length));
     for (const byte of bytes) output.push(byte);
   };
   let typeCount = 0;
-  for (const { id, bytes } of sectionsOf(module)) {
-    const reader = new Reader(bytes);
+  for (const { id, bytes } of wasmCode.sectionsOf(module)) {
+    const reader = new wasmCode.Reader(bytes);
     if (id === 1) {
       typeCount = reader.number();
       const own = [...bytes.subarray(reader.at)];
       const added = IMPORTS.flatMap(({ type }) => [...type]);
-      write(1, [...leb(typeCount + IMPORTS.length), ...own, ...added]);
+      write(1, [...wasmCode.leb(typeCount + IMPORTS.length), ...own, ...added]);
       const imports = IMPORTS.map(({ name }, i) => [
         ...[...text('trace'), ...text(name)],
-        ...[0, ...leb(typeCount + i)],
+        ...[0, ...wasmCode.leb(typeCount + i)],
       ]);
       write(2, vector(imports));
     } else if (id === 7) {
       const exports = Array.from({ length: reader.number() }, () => {
         const [name, kind, index] = [reader.text(), reader.byte(), reader.number()];
-        return [...text(name), kind, ...leb(kind === 0 ? index + IMPORTS.length : index)];
+        return [...text(name), kind, ...wasmCode.leb(kind === 0 ? index + IMPORTS.length : index)];
       });
       write(7, vector(exports));
     } else if (id === 8) {
-      write(8, leb(reader.number() + IMPORTS.length));
+      write(8, wasmCode.leb(reader.number() + IMPORTS.length));
     } else if (id === 10) {
       write(10, vector(bodies));
     } else if (id !== 0) {

@@ -37,7 +37,7 @@ export interface Tracer {
 export async function tracer(
   target: 'falcon' | 'falcon.relaxed',
   hooks: readonly Hook[] = [],
-  patch: (path: string, source: string) => string = (_, source) => source,
+  patch?: (path: string, source: string) => string,
 ): Promise<Tracer> {
   const { bytes: code, map } = await compileDebug('assembly/falcon/index.ts', target, patch);
   const lines = new Map<string, string[]>();
@@ -45,7 +45,8 @@ export async function tracer(
     if (!existsSync(ROOT + file)) return file; // the compiler's own
     let all = lines.get(file);
     if (all === undefined) {
-      lines.set(file, (all = patch(file, readFileSync(ROOT + file, 'utf8')).split('\n')));
+      const source = readFileSync(ROOT + file, 'utf8');
+      lines.set(file, (all = (patch?.(file, source) ?? source).split('\n')));
     }
     return all[line - 1]!.trim();
   };
@@ -56,11 +57,8 @@ export async function tracer(
   });
   const exports = instance.exports as unknown as Exports;
   const at = (region: string) => (instance.exports[region] as WebAssembly.Global).value as number;
-  const record = new BigUint64Array(
-    recorder.exports.memory.buffer,
-    recorder.at('HASHES'),
-    places.length,
-  );
+  const { buffer } = recorder.exports.memory;
+  const record = new BigUint64Array(buffer, recorder.at('HASHES'), places.length);
   if (places.length > recorder.at('PLACES')) throw new Error(`${places.length} places`);
   return {
     code,

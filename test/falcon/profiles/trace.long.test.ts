@@ -1,7 +1,4 @@
-/**
- * What signing by the FN-DSA draft depends on, as test/trace has it for other calls; and what it
- * does after a fault.
- */
+/** What signing by the FN-DSA draft depends on, as in test/trace; what it does after a fault. */
 import { describe, expect, test } from 'vitest';
 import { fnDsaDraft512 } from '../../../src/falcon/profiles/fnDsaDraft.ts';
 import { testRandom } from '../../support/random.ts';
