@@ -62,12 +62,8 @@ export function craft(s1: readonly bigint[]): Crafted {
   const message = Uint8Array.of(1, 2, 3);
   const c = pointOf(salt, message, 9);
   const h = c.map((x, i) => Number((((BigInt(x) - s1[i]!) % 12289n) + 12289n) % 12289n));
-  const item = {
-    set: 'falcon512',
-    publicKey: encodeKey(h),
-    message,
-    signature: bare(salt),
-  } as const;
+  const publicKey = encodeKey(h);
+  const item = { set: 'falcon512', publicKey, message, signature: bare(salt) } as const;
   const part = (k: number) => Array.from({ length: 64 }, (_, t) => s1[k + K * t]!);
   const S = [...Array.from({ length: K }, (_, k) => part(k)), monomial(1n)];
   while (S.length < 2 * K + 1) S.push(zero());

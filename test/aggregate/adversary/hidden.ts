@@ -1,7 +1,5 @@
-/**
- * Cheating provers of hidden messages: where a message is asked, and how they change what a level
- * carries to the next one.
- */
+/** Cheating provers of hidden messages: how they change what a level carries to the next one. */
+import { expect } from 'vitest';
 import {
   type Message,
   type MessageName,
@@ -10,11 +8,21 @@ import {
   readParameters,
 } from '../../reference/prover/parameters.ts';
 import { digitMajor, type Projection, projectAll } from '../../reference/prover/steps.ts';
-import type { Faults, FaultValues } from '../../reference/prover/trace.ts';
+import type { Constraint, Faults, FaultValues } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { at } from '../faults.ts';
-import { type Poly, zero } from './attack.ts';
+import {
+  type Attack,
+  expectAccepted,
+  expectRefused,
+  expectStopped,
+  type Forged,
+  forged,
+  lacking,
+  type Poly,
+  zero,
+} from './attack.ts';
 import { BEHIND_ZERO, CHAIN, TWO } from './rows.ts';
 
 export const LONG = { timeout: 600_000 };
@@ -22,6 +30,25 @@ export const LONG = { timeout: 600_000 };
 /** The long run repeats nothing of the short one; the nightly run takes all. */
 export const IN_SHORT = SHORT_RUN || NIGHTLY;
 export const IN_LONG = !SHORT_RUN;
+
+type Cheat = Pick<Attack, 'row' | 'faults'>;
+
+/** Constraints that both sides lack, at one level or everywhere, stop it, and they alone. */
+export function stopped(cheat: Cheat, off: readonly Constraint[], at?: number, why = /^seal/) {
+  const attack = { ...cheat, off, omit: off, ...(at !== undefined && { at }) };
+  expect(expectStopped(attack)).toMatch(why);
+}
+
+/** The whole verifiers refuse it. */
+export const refused = (cheat: Cheat, why = /^seal/): void =>
+  expect(expectRefused(forged(cheat))).toMatch(why);
+
+/** Accepted if prover and verifier lack the constraints at a level. */
+export function acceptedWithout(cheat: Cheat, off: readonly Constraint[], at: number): Forged {
+  const proof = forged(cheat, { omit: new Set(off), omitAt: at });
+  expectAccepted(proof, lacking(off, at));
+  return proof;
+}
 
 /** A hidden message: of which level, and what judges it there. */
 export interface Hidden {

@@ -11,34 +11,12 @@ import { signedItem } from '../../reference/items.ts';
 import { scalarsOf } from '../../reference/prover/behind.ts';
 import { omegas, type Pair, tau } from '../../reference/prover/challenges.ts';
 import type { ShownZero } from '../../reference/prover/identities.ts';
-import {
-  add,
-  centre,
-  inverse,
-  mod,
-  multiply,
-  multiplyZ,
-  Q,
-  reduce,
-  scale,
-  subtract,
-} from '../../reference/prover/ring.ts';
+import * as ring from '../../reference/prover/ring.ts';
 import type { Projection } from '../../reference/prover/steps.ts';
 import type { Faults, FaultValues, Witness0 } from '../../reference/prover/trace.ts';
 import { epsilon } from '../../reference/prover/witness.ts';
 import { at } from '../faults.ts';
-import {
-  BETA_SQ,
-  digits,
-  monomial,
-  normPolynomial,
-  normSq,
-  type Poly,
-  RANDOM_ROWS,
-  type Seen,
-  witnessOf,
-  zeros,
-} from './attack.ts';
+import * as attack from './attack.ts';
 import {
   gathered,
   type Hidden,
@@ -68,8 +46,10 @@ const wrongY = {
 };
 const errorsOf = (lift: Uint8Array): bigint[] => [0, 1, 2].map((k) => omegas(lift, 0, k)[0]![0]);
 /** The lifts of level 0 with errors in them. */
-const lifted = (errors: readonly Poly[]) =>
-  at(0, (lifts: readonly Poly[]) => lifts.map((b, k) => reduce(add(b, errors[k]!))));
+const lifted = (errors: readonly attack.Poly[]) =>
+  at(0, (lifts: readonly attack.Poly[]) =>
+    lifts.map((b, k) => ring.reduce(ring.add(b, errors[k]!))),
+  );
 
 /**
  * Chosen after the scalars of (T_b), the three values meet three of four equations over Z_q, which
@@ -90,7 +70,8 @@ LATER('b_32, after the lift of the next level', LONG, () => {
       const target = [0, 1].map((part) => sum.reduce((all, pair) => all - pair[part]!, 0n));
       const columns = lifts.slice(0, 2).map(([a, b]) => [-b, a]);
       const x = solve(columns, target);
-      const b32: Faults['b32'] = (list) => list.map((value, k) => mod(value + (x[k] ?? 0n), Q));
+      const b32: Faults['b32'] = (list) =>
+        list.map((value, k) => ring.mod(value + (x[k] ?? 0n), ring.Q));
       return { ...wrongY, b32 };
     },
   });
@@ -101,11 +82,11 @@ NOW('y of x, after the lift: any long x', LONG, () => {
   const PAIRS = 10;
   expectStoppedByOrder({
     row: ROW,
-    delay: { from: step(1, 'y'), until: step(1, 'b'), inTime: 4 * (2 * RANDOM_ROWS + 2) },
+    delay: { from: step(1, 'y'), until: step(1, 'b'), inTime: 4 * (2 * attack.RANDOM_ROWS + 2) },
     faults: (seen, known) => {
       const { after, watching } = watched(LIFTS, gathered(LIFTS));
       const yX = at(1, (sent: Projection): Projection => {
-        if (known === undefined) return zeros(sent);
+        if (known === undefined) return attack.zeros(sent);
         const real = projectionOfX(LIFTS, seen.seed('jl'), after);
         const omega = [0, 1].map((k) => scalarsOf(known.seed('lift'), 1, k, levelOf(LIFTS)).omegaX);
         // what y_j and y*_j add to both parts of both sums
@@ -131,18 +112,18 @@ NOW('y of x, after the lift: any long x', LONG, () => {
 /** Norms of two items that are wrong against each other: the sum of alpha_i d_i is zero. */
 LATER('S and W, after alpha: norm β² + 1', LONG, () => {
   const { item, S } = tooLong(1n);
-  const witness = (honest: Witness0, known: Seen | undefined): Witness0 => {
+  const witness = (honest: Witness0, known: attack.Seen | undefined): Witness0 => {
     if (known === undefined) return honest;
-    const [first, second] = (known.level(0) as ShownZero).alphas as [Poly, Poly];
+    const [first, second] = (known.level(0) as ShownZero).alphas as [attack.Poly, attack.Poly];
     const power = second.findIndex((x, i) => i > 0 && x * x === 1n);
     // the constant coefficient of second gamma is 1
-    const gamma = monomial(-second[power]!, 64 - power);
-    const d = [multiplyZ(second, gamma), multiplyZ(first, gamma).map((x) => -x)] as const;
+    const gamma = attack.monomial(-second[power]!, 64 - power);
+    const d = [ring.multiplyZ(second, gamma), ring.multiplyZ(first, gamma).map((x) => -x)] as const;
     expect(d[0][0]).toBe(1n);
     const filled = honest.S[1]!.slice(0, -1);
-    const other = [...filled, epsilon(BETA_SQ + d[1][0]! - normSq(filled))];
-    const norms = [S, other].map(normPolynomial);
-    const W = norms.map((norm, i) => digits(norm.map((x, j) => x - d[i]![j]!)));
+    const other = [...filled, epsilon(attack.BETA_SQ + d[1][0]! - attack.normSq(filled))];
+    const norms = [S, other].map(attack.normPolynomial);
+    const W = norms.map((norm, i) => attack.digits(norm.map((x, j) => x - d[i]![j]!)));
     expect(norms.map((norm, i) => norm[0]! - d[i]![0]!)).toEqual([0n, 0n]);
     return { S: [S, other], W };
   };
@@ -158,21 +139,24 @@ LATER('S and W, after alpha: norm β² + 1', LONG, () => {
 LATER('Y, after the lift: norm β² + 1', LONG, () => {
   const { item, S } = tooLong(1n);
   const place = 8;
-  const z: Faults['z'] = at(0, ({ z, e }: FaultValues['z']) => ({ z: z.map(centre), e }));
+  const z: Faults['z'] = at(0, ({ z, e }: FaultValues['z']) => ({ z: z.map(ring.centre), e }));
   expectStoppedByOrder({
     row: BEHIND_LONG_Z,
     items: [item],
     delay: { from: step(0, 'uB'), until: step(0, 'b'), inTime: 0 },
     faults: (_, known) => {
-      const shared = { z, witness: () => witnessOf(S, 0n) };
+      const shared = { z, witness: () => attack.witnessOf(S, 0n) };
       if (known === undefined) return shared;
       const { alphas, liftSeed } = known.level(0) as ShownZero;
-      const [own, next] = [place, place + 1].map((t) => tau(liftSeed, 0, t)) as [Poly, Poly];
-      const more = multiply(alphas[0]!, multiply(own, inverse(next)));
+      const [own, next] = [place, place + 1].map((t) => tau(liftSeed, 0, t)) as [
+        attack.Poly,
+        attack.Poly,
+      ];
+      const more = ring.multiply(alphas[0]!, ring.multiply(own, ring.inverse(next)));
       const Y: Faults['Y'] = ([y]) => [
         y!
-          .with(place, subtract(y![place]!, alphas[0]!))
-          .with(place + 1, centre(add(y![place + 1]!, more))),
+          .with(place, ring.subtract(y![place]!, alphas[0]!))
+          .with(place + 1, ring.centre(ring.add(y![place + 1]!, more))),
       ];
       return { ...shared, Y };
     },
@@ -186,18 +170,18 @@ LATER('h, after c: a wrong y', LONG, () => {
     delay: { from: step(0, 'u2'), until: step(1, 't'), inTime: 0 },
     faults: (seen, known) => {
       const lifts: Faults['lifts'] = (list, place) =>
-        lifted(errorsOf(seen.seed('lift')).map((x) => monomial(x)))(list, place);
+        lifted(errorsOf(seen.seed('lift')).map((x) => attack.monomial(x)))(list, place);
       if (known === undefined) return { ...wrongY, lifts };
       const { c, combined, liftSeed, params } = known.level(0);
       const error = errorsOf(liftSeed)
-        .map((x, k) => scale(combined.beta[k]!, x))
-        .reduce(add);
-      const [first, second] = [multiply(c[0]!, c[0]!), multiply(c[1]!, c[1]!)];
-      const by = multiply(error, inverse(reduce(subtract(second, first))));
-      const h: Faults['h'] = at(0, (list: readonly Poly[]) =>
+        .map((x, k) => ring.scale(combined.beta[k]!, x))
+        .reduce(ring.add);
+      const [first, second] = [ring.multiply(c[0]!, c[0]!), ring.multiply(c[1]!, c[1]!)];
+      const by = ring.multiply(error, ring.inverse(ring.reduce(ring.subtract(second, first))));
+      const h: Faults['h'] = at(0, (list: readonly attack.Poly[]) =>
         list
-          .with(0, reduce(add(list[0]!, multiply(by, second))))
-          .with(params.r, reduce(subtract(list[params.r]!, multiply(by, first)))),
+          .with(0, ring.reduce(ring.add(list[0]!, ring.multiply(by, second))))
+          .with(params.r, ring.reduce(ring.subtract(list[params.r]!, ring.multiply(by, first)))),
       );
       return { ...wrongY, lifts, h };
     },
@@ -213,18 +197,15 @@ LATER('b, after beta: a wrong y', LONG, () => {
       if (known === undefined) return wrongY;
       const { combined, liftSeed } = known.level(0);
       const [first, second, third] = errorsOf(liftSeed) as [bigint, bigint, bigint];
-      const [a, b, c] = combined.beta as [Poly, Poly, Poly];
-      const unit = inverse(c).map((x) => -x);
+      const [a, b, c] = combined.beta as [attack.Poly, attack.Poly, attack.Poly];
+      const unit = ring.inverse(c).map((x) => -x);
       // the third error from the others; the second one has a coefficient of X that is free
-      const fixed = multiply(unit, add(scale(a, first), scale(b, second)));
-      const free = multiply(unit, multiply(b, monomial(1n, 1)));
+      const fixed = ring.multiply(unit, ring.add(ring.scale(a, first), ring.scale(b, second)));
+      const free = ring.multiply(unit, ring.multiply(b, attack.monomial(1n, 1)));
       const [x] = solve([[free[0]!]], [third - fixed[0]!]);
-      const errors = [
-        monomial(first),
-        monomial(second).with(1, x!),
-        reduce(add(fixed, scale(free, x!))),
-      ];
-      expect(mod(errors[2]![0]! - third, Q)).toBe(0n);
+      const last = ring.reduce(ring.add(fixed, ring.scale(free, x!)));
+      const errors = [attack.monomial(first), attack.monomial(second).with(1, x!), last];
+      expect(ring.mod(errors[2]![0]! - third, ring.Q)).toBe(0n);
       return { ...wrongY, lifts: lifted(errors) };
     },
   });

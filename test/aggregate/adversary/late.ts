@@ -1,7 +1,4 @@
-/**
- * Provers that choose a value when they know the challenges that come after it, and transcripts
- * that let them: what they choose is absorbed too late.
- */
+/** Provers that choose a value late, and transcripts that absorb it too late. */
 import { expect } from 'vitest';
 import { concat } from '../../../src/shared/bytes.ts';
 import type { SignedItem } from '../../reference/items.ts';

@@ -1,7 +1,4 @@
-/**
- * Attacks on the relation (level 0): how one is run, and the witnesses that are too
- * long.
- */
+/** Attacks on the relation (level 0): how one is run, and witnesses that are too long. */
 import { expect, test } from 'vitest';
 import { type Attack, BETA_SQ, craft, expectStopped, normSq, Q, s1OfNorm } from './attack.ts';
 

@@ -9,8 +9,9 @@ import * as ROWS from './rows.ts';
 
 const { BEHIND_ZERO, CUT, NARROW_0, NARROW_1, NARROW_OUTPUT, NARROW_TAIL, ...others } = ROWS;
 const TAKEN = [
-  ...(IN_SHORT ? Object.entries({ BEHIND_ZERO, CUT }) : []),
-  ...(IN_LONG ? Object.entries(others) : []),
+  ...(IN_SHORT ? Object.entries({ CUT }) : []),
+  // in the short run encoding.test.ts has such a proof over BEHIND_ZERO
+  ...(IN_LONG ? Object.entries({ BEHIND_ZERO, ...others }) : []),
 ];
 
 test.each(TAKEN)('%s', LONG, (_, row) => {

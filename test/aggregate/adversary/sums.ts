@@ -1,7 +1,4 @@
-/**
- * The sums U and V of a projection (docs/protocol.md, 5.3), and what provers gain who send others:
- * x is held to a bound, and U and V are its centre.
- */
+/** The sums U and V of a projection (docs/protocol.md, 5.3), and provers who send others. */
 import type { Projection } from '../../reference/prover/steps.ts';
 import { RANDOM_ROWS } from './attack.ts';
 

@@ -1,7 +1,4 @@
-/**
- * Whole aggregates, good and bad, before the slow verifier. Each is proved here, so that most of
- * them wait for the nightly run.
- */
+/** Whole aggregates, good and bad, proved here and put before the slow verifier. */
 import { describe, expect, test } from 'vitest';
 import { badCases, badSalts } from '../../reference/badCases.ts';
 import { type Case, goodCases } from '../../reference/cases.ts';

@@ -403,10 +403,8 @@ test('e of cut inner commitments: polynomial i of row a is number r n + a kappa 
   const beta = [constant(2n), constant(3n)];
   const lifting = { level, jl: KEY, scalars, beta };
   const weights = scalars.map(({ ofP }) => ofP);
-  const folding = new Folding(
-    Array.from({ length: r }, (_, a) => constant(BigInt(1 + a))),
-    n + kappa,
-  );
+  const c = Array.from({ length: r }, (_, a) => constant(BigInt(1 + a)));
+  const folding = new Folding(c, n + kappa);
   addExtensions(folding, shape, kappa, lifting);
   const phi = folding.result();
   expect(phi).toHaveLength(n + 2);

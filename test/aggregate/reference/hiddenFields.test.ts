@@ -262,34 +262,15 @@ describe('what is absorbed', () => {
 
   test('labels in their order; b_32 behind p_b, y_x behind y', () => {
     const [alone, both] = [4 * 274, 2 * 4 * 274];
-    expect(absorbed({ b32: sent(17, 4) }, { yOfX })).toEqual([
-      ['falconry/proof/v3', 37, 0],
-      ['header', 1, 9],
-      ...[
-        ['retry', 1, 7],
-        ['uA', 9, 8],
-        ['uB', 10, 9],
-        ['counter', 1, 8],
-        ['y', alone + 40, 1],
-        ['b', 12 + 17, 2],
-        ['u2', 13, 3],
-      ],
-      ...[
-        ['retry', 1, 7],
-        ['u1', 11, 1],
-        ['counter', 1, 8],
-        ['y', both, 1],
-        ['b', 12, 2],
-        ['u2', 13, 3],
-      ],
-      ...[
-        ['retry', 1, 7],
-        ['t', 14 + 32, 4],
-        ['counter', 1, 8],
-        ['y', both, 1],
-        ['b', 15, 5],
-        ['h', 16 + 32, 6],
-      ],
-    ]);
+    // biome-ignore format: one level after the other
+    const expected = [
+      ['falconry/proof/v3', 37, 0], ['header', 1, 9],
+      ['retry', 1, 7], ['uA', 9, 8], ['uB', 10, 9],
+      ['counter', 1, 8], ['y', alone + 40, 1], ['b', 12 + 17, 2], ['u2', 13, 3],
+      ['retry', 1, 7], ['u1', 11, 1], ['counter', 1, 8], ['y', both, 1], ['b', 12, 2], ['u2', 13, 3],
+      ['retry', 1, 7], ['t', 14 + 32, 4],
+      ['counter', 1, 8], ['y', both, 1], ['b', 15, 5], ['h', 16 + 32, 6],
+    ];
+    expect(absorbed({ b32: sent(17, 4) }, { yOfX })).toEqual(expected);
   });
 });

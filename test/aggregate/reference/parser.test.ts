@@ -1,7 +1,4 @@
-/**
- * The slow verifier's parser: fields and codes, on values worked out by hand or written by the slow
- * prover.
- */
+/** The slow verifier's parser, on values worked out by hand or written by the slow prover. */
 import { describe, expect, test } from 'vitest';
 import { gaussianField } from '../../reference/prover/gaussian.ts';
 import { ALL_CHECKS, Refused } from '../../reference/verifier/checks.ts';
@@ -100,12 +97,8 @@ describe('parser', () => {
     }
     for (let j = 0; j < 8; j++) {
       const bounds = boundsOf(j);
-      expect([bounds.length, bounds[0], bounds[256], bounds[512]]).toEqual([
-        513,
-        0,
-        2 ** 23,
-        2 ** 24,
-      ]);
+      expect(bounds).toHaveLength(513);
+      expect([bounds[0], bounds[256], bounds[512]]).toEqual([0, 2 ** 23, 2 ** 24]);
     }
   });
 

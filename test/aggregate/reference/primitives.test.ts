@@ -1,7 +1,4 @@
-/**
- * The foundations of the slow prover: streams, samplers, digits, codes, the norm-filling
- * polynomial.
- */
+/** The slow prover's foundations: streams, samplers, digits, codes, norm-filling polynomial. */
 import { createCipheriv } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
@@ -110,12 +107,9 @@ describe('arithmetic', () => {
 describe('digits and cuts', () => {
   test('digits sum to the integer; all but the last are balanced', () => {
     const half = (Q - 1n) / 2n;
-    for (const [count, bits] of [
-      [5, 9],
-      [4, 12],
-      [1, 7],
-      [7, 7],
-    ] as const) {
+    // biome-ignore format: one line
+    const pairs = [[5, 9], [4, 12], [1, 7], [7, 7]] as const;
+    for (const [count, bits] of pairs) {
       const edge = 1n << BigInt(bits - 1);
       for (const x of [-half, half, -1n, 0n, edge, edge - 1n, -edge, integer(40), -integer(40)]) {
         const list = digits(x, count, bits);
@@ -335,12 +329,12 @@ describe('hidden messages', () => {
 
   test('messages stand in x in their order, as many digits as their bits take', () => {
     const words = before.map(({ messages }) =>
-      messages.map(({ name, polynomials, bits, digits, at }) => [
+      messages.map(({ name, polynomials, bits, digits, at: a }) => [
         name,
         polynomials,
         bits,
         digits,
-        at,
+        a,
       ]),
     );
     expect(words).toEqual([
@@ -440,15 +434,11 @@ describe('epsilon', () => {
 
 describe('codes', () => {
   test('frequencies: one slot at least, all slots in all, as the text has them', () => {
+    // biome-ignore format: several in a line
     const printed = [
-      [834987, 475761, 1, 1],
-      [765926, 477268, 1, 1],
-      [702540, 471988, 1, 1],
-      [644372, 461191, 1, 1],
-      [591001, 446111, 1, 1],
-      [542037, 427874, 2, 1],
-      [497114, 407461, 6, 1],
-      [455908, 385697, 30, 1],
+      [834987, 475761, 1, 1], [765926, 477268, 1, 1], [702540, 471988, 1, 1],
+      [644372, 461191, 1, 1], [591001, 446111, 1, 1], [542037, 427874, 2, 1],
+      [497114, 407461, 6, 1], [455908, 385697, 30, 1],
     ];
     for (const [j, expected] of printed.entries()) {
       const list = frequencies(j);

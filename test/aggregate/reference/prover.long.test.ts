@@ -92,14 +92,12 @@ test('y is sent and absorbed less half the sums, rounded down; U and V beside it
   };
   const rows = Array.from({ length: 136 }, (_, j) => [3 * j - 400, 5 - 2 * j]).flat();
   const most = 2n ** 31n - 1n;
-  for (const [U, V, half, star] of [
-    [0n, 0n, 0n, 0n],
-    [4n, 2n, 3n, -1n],
-    [5n, 2n, 3n, -2n],
-    [-5n, -2n, -4n, 1n],
-    [most, most, most, 0n],
-    [most, -most - 1n, -1n, -most - 1n],
-  ] as const) {
+  // biome-ignore format: one line
+  const tuples = [
+    [0n, 0n, 0n, 0n], [4n, 2n, 3n, -1n], [5n, 2n, 3n, -2n], [-5n, -2n, -4n, 1n],
+    [most, most, most, 0n], [most, -most - 1n, -1n, -most - 1n],
+  ] as const;
+  for (const [U, V, half, star] of tuples) {
     expect(absorbed(U, V, half, star)).toEqual([...rows, Number(U), Number(V)]);
   }
   expect(() => absorbed(most + 1n, -most - 1n, 0n, -most - 1n)).toThrow('failed: sum');

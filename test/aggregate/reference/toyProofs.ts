@@ -1,11 +1,12 @@
-/**
- * Proofs over toy rows by the slow prover, and what the slow verifier needs to judge them.
- */
+/** Proofs over toy rows by the slow prover, and what the slow verifier needs to judge them. */
+import { expect } from 'vitest';
 import { headerOf, type SignedItem, signedItem } from '../../reference/items.ts';
 import { proveReference } from '../../reference/prover/prove.ts';
-import type { Faults, Trace } from '../../reference/prover/trace.ts';
+import { stepsOf } from '../../reference/prover/runs.ts';
+import type { Faults, Trace, TraceEvent } from '../../reference/prover/trace.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
-import type { SectionInput } from '../../reference/verifier/verify.ts';
+import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
+import { hex } from '../../support/hex.ts';
 
 export const TABLE_HASH = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 
@@ -42,4 +43,20 @@ export function toyProof(row: TableRow, options: Options = {}): SectionInput & {
     salts: items.map(({ signature }) => signature.slice(1, 41)),
     bytes,
   };
+}
+
+/** The slow verifier accepts it, and its transcript is that of the prover. */
+export function expectSameTranscript(input: SectionInput, events: readonly TraceEvent[]): void {
+  const seen: string[] = [];
+  const trace: SectionInput['trace'] = (kind, label, bytes) => {
+    if (kind !== 'seal') seen.push(`${kind} ${label} ${hex(bytes)}`);
+  };
+  const verdict = verifyReferenceSection({ ...input, trace });
+  expect(verdict).toEqual({ ok: true, length: input.bytes.length });
+  const expected = stepsOf(events).flatMap((step) => {
+    if (step.kind === 'absorb') return [`absorb ${step.label} ${hex(step.st)}`];
+    return step.kind === 'seed' ? [`seed ${step.label} ${hex(step.seed)}`] : [];
+  });
+  expect(expected.length).toBeGreaterThan(20);
+  expect(seen).toEqual(expected);
 }

@@ -1,7 +1,4 @@
-/**
- * The slow verifier by its parts: streams, samplers, transcript, arithmetic and the parser, on
- * values worked out by hand or by another implementation.
- */
+/** The slow verifier by its parts, on values by hand or by another implementation. */
 import { createCipheriv, createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { decodePublicKey, hashToPoint } from '../../../src/falcon/points.ts';
@@ -93,16 +90,8 @@ describe('words', () => {
   });
 
   test('functionals: a word of 5 p or more is skipped, the others are centred modulo p', () => {
-    const words = [
-      5 * FALCON_Q - 1,
-      5 * FALCON_Q,
-      0,
-      65535,
-      6144,
-      6145,
-      FALCON_Q + 1,
-      3 * FALCON_Q - 2,
-    ];
+    const p = FALCON_Q;
+    const words = [5 * p - 1, 5 * p, 0, 65535, 6144, 6145, p + 1, 3 * p - 2];
     const bytes = words.flatMap((x) => [x & 255, x >> 8]);
     expect(functionalOf(bytesOf(bytes), 6)).toEqual([-1, 0, 6144, -6144, 1, -2]);
   });
@@ -190,13 +179,9 @@ describe('challenges with signs', () => {
 describe('projection and keys', () => {
   test('where the bits of an entry stand', () => {
     // coefficient, byte of the group, shift
+    // biome-ignore format: several in a line
     const cases = [
-      [5, 5, 0],
-      [21, 5, 4],
-      [37, 21, 0],
-      [53, 21, 4],
-      [0, 0, 0],
-      [63, 31, 4],
+      [5, 5, 0], [21, 5, 4], [37, 21, 0], [53, 21, 4], [0, 0, 0], [63, 31, 4],
     ] as const;
     const bytes = stream(KEY, { type: 2, level: 3 }).take(4 * 1088);
     for (const polynomial of [0, 3]) {
@@ -230,16 +215,12 @@ describe('projection and keys', () => {
   test('y from what is sent: half of the sums, rounded down, is put back', () => {
     const rows = Array.from({ length: 272 }, (_, j) => j - 100);
     const [most, least] = [2 ** 31 - 1, -(2 ** 31)];
-    for (const [U, V, half, star] of [
-      [0, 0, 0, 0],
-      [4, 3, 3, -1],
-      [-4, -3, -4, 0],
-      [-3, -5, -4, -1],
-      [most, most, most, 0],
-      [most, least, -1, least],
-      [least, most, -1, most],
-      [least, least, least, 0],
-    ] as const) {
+    // biome-ignore format: one line
+    const tuples = [
+      [0, 0, 0, 0], [4, 3, 3, -1], [-4, -3, -4, 0], [-3, -5, -4, -1], [most, most, most, 0],
+      [most, least, -1, least], [least, most, -1, most], [least, least, least, 0],
+    ] as const;
+    for (const [U, V, half, star] of tuples) {
       const expected = Array.from({ length: 136 }, (_, j) => [
         BigInt(rows[2 * j]! + half),
         BigInt(rows[2 * j + 1]! + star),
@@ -256,26 +237,18 @@ describe('projection and keys', () => {
     const [most, least] = [2 ** 31 - 1, -(2 ** 31)];
     for (const at of [0, 1, 270, 271]) {
       // an odd sum: all others are -1, of 288 one may have 17
-      for (const [U, V] of [
-        [1, 0],
-        [0, -1],
-        [most, 0],
-        [least, 7],
-        [most, least],
-      ] as const) {
+      // biome-ignore format: one line
+      const ends = [[1, 0], [0, -1], [most, 0], [least, 7], [most, least]] as const;
+      for (const [U, V] of ends) {
         passes(at, 2, U, V, 1).not.toThrow();
         passes(at, -1, U, V, 1).not.toThrow();
         passes(at, 3, U, V, 1).toThrow('projectionNorm');
         passes(at, -2, U, V, 1).toThrow('projectionNorm');
       }
       // an even one: all others are 0, and one is twice what is sent
-      for (const [U, V] of [
-        [0, 0],
-        [1, 1],
-        [-3, 5],
-        [most, most],
-        [least, least],
-      ] as const) {
+      // biome-ignore format: one line
+      const choices = [[0, 0], [1, 1], [-3, 5], [most, most], [least, least]] as const;
+      for (const [U, V] of choices) {
         passes(at, 12, U, V, 2).not.toThrow();
         passes(at, -12, U, V, 2).not.toThrow();
         passes(at, 13, U, V, 2).toThrow('projectionNorm');
@@ -341,11 +314,8 @@ describe('arithmetic', () => {
       fromIntegers(amortiserOf(stream(KEY, { type: 9, level: 0, index })).c),
     );
     const squares = c.map((x) => multiply(x, x));
-    for (const x of [
-      ...c,
-      subtract(squares[1]!, squares[0]!),
-      subtract(squares[2]!, squares[0]!),
-    ]) {
+    const differences = [1, 2].map((i) => subtract(squares[i]!, squares[0]!));
+    for (const x of [...c, ...differences]) {
       expect(multiply(x, inverse(x)!)).toEqual(constant(1n));
     }
     expect(inverse(constant(0n))).toBeUndefined();

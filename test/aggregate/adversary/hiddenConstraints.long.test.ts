@@ -1,2 +1,0 @@
-/** hiddenConstraints.test.ts once more, with longer chains of levels. */
-import './hiddenConstraints.test.ts';

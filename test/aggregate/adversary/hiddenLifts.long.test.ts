@@ -1,2 +1,0 @@
-/** hiddenLifts.test.ts once more, with longer chains of levels. */
-import './hiddenLifts.test.ts';

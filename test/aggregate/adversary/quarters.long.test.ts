@@ -1,2 +1,0 @@
-/** quarters.test.ts once more, with longer chains of levels. */
-import './quarters.test.ts';

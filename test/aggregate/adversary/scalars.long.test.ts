@@ -1,2 +1,0 @@
-/** scalars.test.ts once more, with the cases that the short run leaves out. */
-import './scalars.test.ts';
