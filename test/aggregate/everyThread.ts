@@ -1,7 +1,4 @@
-/**
- * A pool whose threads all take part, however little the work is and however few processors there
- * are, for tests of what threads do.
- */
+/** A pool whose threads all take part, however little the work and however few processors. */
 import type { AggregatePool, AggregatePoolOptions } from '../../src/aggregate/index.ts';
 import { poolOn } from '../../src/aggregate/pool.ts';
 import { AggregateThreads } from '../../src/aggregate/threads.ts';

@@ -7,11 +7,7 @@
 import { expect, test } from 'vitest';
 import { type Parameters, readRow, type TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { SHORT, STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
-import {
-  type FoldResult,
-  planFolds,
-  runFold,
-} from '../../../src/aggregate/proof/verifier/folds.ts';
+import { planFolds, runFold } from '../../../src/aggregate/proof/verifier/folds.ts';
 import { openSeeds } from '../../../src/aggregate/proof/verifier/openSeeds.ts';
 import { parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { reduceLevel, reduceRows } from '../../../src/aggregate/proof/verifier/reduceLevel.ts';
@@ -19,6 +15,7 @@ import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLev
 import { replay, type SectionSeeds } from '../../../src/aggregate/proof/verifier/replay.ts';
 import { Labrador } from '../../../src/aggregate/wasm.ts';
 import { HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
+import { multiplyZ } from '../../reference/prover/ring.ts';
 import { formsOnX, scalarsOf, weightsAtX } from '../../reference/verifier/behind.ts';
 import { ALL_CHECKS } from '../../reference/verifier/checks.ts';
 import { combineForms, projectionForms } from '../../reference/verifier/lifts.ts';
@@ -34,7 +31,8 @@ import {
   scalars as scalarsIn,
   turned,
 } from '../labrador/chacha.ts';
-import { add, multiply, type Poly, sigma, zero } from '../labrador/plain.ts';
+import { add, type Poly, sigma, zero } from '../labrador/plain.ts';
+import { finished } from '../proof/sections.ts';
 import { polysOf } from './observed.ts';
 import { keyAt } from './relations.ts';
 
@@ -99,12 +97,8 @@ function levelOf(row: TableRow, number: number): Level {
 /** Stream 4 of a lift. */
 function drawn({ number, k, messages, lifts }: Level, seed: Uint8Array, lift: number): Scalars {
   const count = 2 * ROWS + 8 * k * messages + lifts;
-  const stream = chachaStream(
-    seed,
-    [4 + 256 * number + 65_536 * lift, 0, 0],
-    0,
-    12 * messages + 60,
-  );
+  const nonce = [4 + 256 * number + 65_536 * lift, 0, 0];
+  const stream = chachaStream(seed, nonce, 0, 12 * messages + 60);
   const words = scalarsIn(stream, 2 * count);
   return Array.from({ length: count }, (_, i): Pair => [words[2 * i]!, words[2 * i + 1]!]);
 }
@@ -124,27 +118,33 @@ function back(poly: Poly, j: number): Poly {
 const isZero = (pairs: Scalars): boolean => pairs.every(([a, b]) => a === 0n && b === 0n);
 const reduced = (poly: readonly bigint[]): Poly => poly.map((x) => mod(x));
 
+const drawnBits = new Map<string, Uint8Array>();
+
+/** The bits of the projection of a polynomial, drawn once. */
+function bitsAt(jl: Uint8Array, level: number, polynomial: number): Uint8Array {
+  const name = `${level} ${polynomial} ${jl}`;
+  const bits =
+    drawnBits.get(name) ?? chachaStream(jl, [2 + 256 * level, 0, 0], BLOCKS * polynomial, BLOCKS);
+  drawnBits.set(name, bits);
+  return bits;
+}
+
 /** F at a place of x, by the sum of 8.5. */
-function formAt(
-  { number, k, w, messages }: Level,
-  jl: Uint8Array,
-  place: Place,
-  all: Scalars,
-): Poly {
-  const bits = chachaStream(jl, [2 + 256 * number, 0, 0], BLOCKS * place.number, BLOCKS);
+function formAt(level: Level, jl: Uint8Array, place: Place, all: Scalars): Poly {
+  const { number, k, w, messages } = level;
   let form = zero();
   for (let j = 0; j < ROWS; j++) {
     const [p, x] = [all[j]!, all[ROWS + j]!];
     const both: Pair = [p[0] + x[0], p[1] + x[1]];
     if (isZero([both])) continue;
-    form = add(form, timesPair(both, sigma(projectionRow(bits, j))));
+    form = add(form, timesPair(both, sigma(projectionRow(bitsAt(jl, number, place.number), j))));
   }
   const ofQ = all.slice(2 * ROWS + 8 * k * place.message);
   for (let line = 0; line < k; line++) {
     const list = ofQ.slice(8 * line, 8 * line + 8);
     if (isZero(list)) continue;
     const factor = list.map((pair, j) => back(timesPair(pair, zero().with(0, 1n)), j)).reduce(add);
-    form = add(form, multiply(reduced(factor), keyAt(line, place.col)));
+    form = add(form, [...multiplyZ(reduced(factor), keyAt(line, place.col))]);
   }
   if (place.lift !== undefined) {
     const pair = all[2 * ROWS + 8 * k * messages + place.lift]!;
@@ -201,12 +201,8 @@ function opened(proof: Forged): Opened {
  * F of a lift in one row, as the library's verifier has it: what is folded if only c of this row,
  * beta of this lift and the coefficient of E5 are 1. (E5 is nowhere in x.)
  */
-function formsOfLibrary(
-  { proof, parameters, seeds }: Opened,
-  number: number,
-  lift: number,
-  row: number,
-) {
+function formsOfLibrary(opened: Opened, number: number, lift: number, row: number) {
+  const { proof, parameters, seeds } = opened;
   const lab = withChallenges((type, kind, index) =>
     type === STREAM.amortise
       ? index === row
@@ -220,13 +216,7 @@ function formsOfLibrary(
     salt: proof.salts[i]!,
   }));
   const plan = planFolds({ set: 'falcon512', profile: 'round3', parameters, seeds, items }, 1);
-  const results = plan.jobs.map((job): FoldResult => {
-    const parts = runFold(lab, job);
-    for (;;) {
-      const { done, value } = parts.next();
-      if (done) return value;
-    }
-  });
+  const results = plan.jobs.map((job) => finished(runFold(lab, job)));
   const { keys, rows, items: folded } = plan.assemble(results)!;
   let claim = reduceLevelZero(lab, parameters, folded, fields.levels[0]!, seeds.first)!;
   for (let i = 1; i < number; i++) {

@@ -2,23 +2,15 @@
 import { expect } from 'vitest';
 import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import {
-  type CodedRun,
-  runsOfG,
-  runsOfLast,
-  runsOfY,
-} from '../../../src/aggregate/proof/gaussianFields.ts';
-import {
   type FoldResult,
   openSection,
   type SectionToVerify,
 } from '../../../src/aggregate/proof/index.ts';
-import { encodeGaussian } from '../../../src/aggregate/proof/prover/gaussian.ts';
-import { quarterBytes } from '../../../src/aggregate/proof/quarters.ts';
 import { type FoldJob, runFold } from '../../../src/aggregate/proof/verifier/folds.ts';
 import type { OpenSection, OtherTable } from '../../../src/aggregate/proof/verifier/verify.ts';
 import { Labrador } from '../../../src/aggregate/wasm.ts';
 import { headerOf, signedItems } from '../../reference/items.ts';
-import { saltsOf } from '../proof/sections.ts';
+import { type FieldPlace, finished, placesIn, saltsOf } from '../proof/sections.ts';
 import { observed, TABLE_HASH } from './observed.ts';
 
 /** A proof, and all that its verifier is told. */
@@ -54,13 +46,7 @@ export const openedOf = (
 const lab = new Labrador();
 
 /** The result of a part. */
-export function folded(job: FoldJob): FoldResult {
-  const parts = runFold(lab, job);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done) return value;
-  }
-}
+export const folded = (job: FoldJob): FoldResult => finished(runFold(lab, job));
 
 export const flipped = (bytes: Uint8Array, bit: number): Uint8Array => {
   const copy = bytes.slice();
@@ -79,57 +65,19 @@ export const withLevel = (
   row[2].map((list, i) => (i === level ? Object.assign([...list], numbers) : list)),
 ];
 
-export interface Field {
-  readonly name: string;
-  readonly level: number;
-  readonly at: number;
-  readonly length: number;
-}
+export type Field = FieldPlace & { readonly level: number };
+
+/** Names of fields that others have, too. */
+const COMMON: Readonly<Record<string, string>> = {
+  ...{ u2: 'u', p2: 'p', 'p of b': 'p', b32: 'b_32', 'seal of t': 'seal', 'seal of h': 'seal' },
+  ...{ sums: 'sums of y', 'sums of x': 'sums of y of x' },
+};
 
 /** Where each field stands. */
 export function fieldsOf(section: Section): Field[] {
   const { parameters, section: parsed } = openedOf(section)!;
-  const { levels, tail } = parameters;
-  const fields: Field[] = [];
-  let end = 0;
-  let level = 0;
-  const fixed = (name: string, length: number): void => {
-    fields.push({ name, level, at: end, length });
-    end += length;
-  };
-  const coded = (name: string, values: ArrayLike<number>, runs: readonly CodedRun[]): void =>
-    fixed(name, encodeGaussian(values, runs)!.length);
-  const block = (name: string, y: Int32Array, code: number): void => {
-    coded(name, y.subarray(0, 272), runsOfY(code));
-    fixed(`sums of ${name}`, 8);
-  };
-  for (const { codeY, w: hiding, k } of levels) {
-    const { first, y, yOfX, w, b, second } = parsed.levels[level]!;
-    const message = hiding === 0 ? 'u' : 'p';
-    fixed('retry', 1);
-    for (const bytes of first) fixed(message, bytes.length);
-    fixed('counter', 1);
-    block('y', y, codeY);
-    if (yOfX !== undefined) block('y of x', yOfX, levels[level - 1]!.codeX);
-    if (w.length > 0) fixed('w', 4 * w.length);
-    const ofLifts = hiding === 0 ? b.length : quarterBytes(k);
-    fixed(hiding === 0 ? 'b' : 'p', ofLifts);
-    if (b.length > ofLifts) fixed('b_32', b.length - ofLifts);
-    fixed(message, second.length);
-    level += 1;
-  }
-  const { t, g, y, yOfX, b, h, z, e } = parsed.tail;
-  fixed('retry', 1);
-  fixed('t', t.length);
-  coded('g', g, runsOfG(tail));
-  fixed('seal', 32);
-  fixed('counter', 1);
-  block('y', y, tail.codeY);
-  if (yOfX !== undefined) block('y of x', yOfX, levels.at(-1)!.codeX);
-  fixed('b', b.length);
-  fixed('h', h.length);
-  fixed('seal', 32);
-  coded('ze', [...z, ...e], runsOfLast(tail));
-  expect(end).toBe(section.bytes.length);
-  return fields;
+  const fields = placesIn(parameters, parsed);
+  const { at, length } = fields.at(-1)!;
+  expect(at + length).toBe(section.bytes.length);
+  return fields.map((field) => ({ ...field, name: COMMON[field.name] ?? field.name }));
 }

@@ -183,25 +183,13 @@ test.skipIf(!IN_SHORT).each(Object.entries(ROWS))('both verifiers: %s', async (_
 /** What the slow prover absorbs, by the place of one bit: from the front, or from the end. */
 type Place = readonly [name: string, level: number, label: string, offset: number];
 const Y = 4 * 274;
+// biome-ignore format: several in a line
 const PLACES: readonly Place[] = [
-  ['A', 0, 'uA', -1],
-  ['B', 0, 'uB', -1],
-  ['y', 0, 'y', 0],
-  ['V', 0, 'y', Y - 1],
-  ['w', 0, 'y', Y + 39],
-  ['b', 0, 'b', -18],
-  ['b_32', 0, 'b', -17],
-  ['2', 0, 'u2', -1],
-  ['retry', 1, 'retry', 0],
-  ['t', 1, 't', 0],
-  ['seal 0', 1, 't', -1],
-  ['V', 1, 'y', Y - 1],
-  ['y of x', 1, 'y', Y],
-  ['y of x', 1, 'y', 2 * Y - 9],
-  ['U of x', 1, 'y', 2 * Y - 8],
-  ['V of x', 1, 'y', 2 * Y - 1],
-  ['b', 1, 'b', -1],
-  ['seal 1', 1, 'h', -1],
+  ['A', 0, 'uA', -1], ['B', 0, 'uB', -1], ['y', 0, 'y', 0], ['V', 0, 'y', Y - 1],
+  ['w', 0, 'y', Y + 39], ['b', 0, 'b', -18], ['b_32', 0, 'b', -17], ['2', 0, 'u2', -1],
+  ['retry', 1, 'retry', 0], ['t', 1, 't', 0], ['seal 0', 1, 't', -1], ['V', 1, 'y', Y - 1],
+  ['y of x', 1, 'y', Y], ['y of x', 1, 'y', 2 * Y - 9], ['U of x', 1, 'y', 2 * Y - 8],
+  ['V of x', 1, 'y', 2 * Y - 1], ['b', 1, 'b', -1], ['seal 1', 1, 'h', -1],
 ];
 
 test.skipIf(!IN_LONG)('the slow prover', LONG, () => {

@@ -41,12 +41,8 @@ test.each([
   const level = readRow(row).levels[number]!;
   const lift = seed('lift');
   const combine = seed('combine');
-  const uses = quarterUses(level, number, {
-    lift,
-    combine,
-    jl: seed('jl'),
-    amortise: seed('amortise'),
-  });
+  const seeds = { lift, combine, jl: seed('jl'), amortise: seed('amortise') };
+  const uses = quarterUses(level, number, seeds);
   expect(uses.map(({ columns }) => columns)).toEqual(
     level.messages.map(({ polynomials, digits }) => polynomials * digits),
   );

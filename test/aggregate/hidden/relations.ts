@@ -5,6 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
+import { multiplyZ } from '../../reference/prover/ring.ts';
 import {
   ALPHA,
   BLOCKS,
@@ -15,7 +16,7 @@ import {
   scalars,
   signedChallenge,
 } from '../labrador/chacha.ts';
-import { centred, mod, multiply, type Poly, zero } from '../labrador/plain.ts';
+import { centred, mod, type Poly, zero } from '../labrador/plain.ts';
 import { polysOf, type Run, type Seen } from './observed.ts';
 
 /** Integers of so many bits each, from a bit string. */
@@ -55,7 +56,7 @@ export function keyAt(row: number, column: number): Poly {
 }
 
 const plus = (a: Poly, b: Poly): Poly => a.map((x, i) => mod(x + b[i]!, Q));
-const times = (a: Poly, b: Poly): Poly => multiply(a, b).map((x) => mod(x, Q));
+const times = (a: Poly, b: Poly): Poly => multiplyZ(a, b).map((x) => mod(x, Q));
 const scaled = (a: Poly, k: bigint): Poly => a.map((x) => mod(x * k, Q));
 const minus = (a: Poly): Poly => scaled(a, -1n);
 const sum = (list: readonly Poly[]): Poly => list.reduce(plus, zero());
@@ -117,12 +118,8 @@ function opened(level: Ordinary, number: number, rows: readonly number[], out: r
   const zDigits = take(f * n);
   const d = w === 0 ? [0, 0] : [44 - cut, 44].map((bits) => Math.ceil(bits / w));
   const count = number === 0 ? 3 : 2;
-  const sizes = [
-    ...(number === 0 ? [kappa1 * d[0]!] : []),
-    kappa1 * d[0]!,
-    count * d[1]!,
-    kappa1 * d[0]!,
-  ];
+  const own = kappa1 * d[0]!;
+  const sizes = [...(number === 0 ? [own] : []), own, count * d[1]!, own];
   const x = sizes.map(take);
   const ft = ct === 0 ? fu : Math.ceil((44 - ct) / bu);
   const [vt, vg, vh] = [take(ft * r * kappa), take(fg * pairs), take(fu * pairs)];
@@ -275,10 +272,8 @@ export function broken({ row, count, levels }: Run): string[] {
     must('X', params.X === 0 || normSq(now.x.flat()) <= params.X);
     before = { ...level, ...made, target, c, opened: now };
     if (number > 0) checkRows(must, before);
-    lengths = [
-      ...new Array<number>(params.f).fill(params.n),
-      seen.out.length - params.f * params.n,
-    ];
+    const { f, n } = params;
+    lengths = [...new Array<number>(f).fill(n), seen.out.length - f * n];
   }
   return faults;
 }

@@ -28,13 +28,10 @@ import {
 
 /** Three parts: two rows, one of them full, then one row, then two that are full. */
 const SHAPE: Shape = { n: 4, lengths: [6, 3, 8], rows: [2, 1, 2], r: 5, pairs: 15 };
+// biome-ignore format: several in a line
 const COLUMNS: readonly Columns[] = [
-  { from: 0, to: 4 },
-  { from: 0, to: 1 },
-  { from: 0, to: 2 },
-  { from: 1, to: 3 },
-  { from: 2, to: 4 },
-  { from: 3, to: 4 },
+  { from: 0, to: 4 }, { from: 0, to: 1 }, { from: 0, to: 2 }, { from: 1, to: 3 },
+  { from: 2, to: 4 }, { from: 3, to: 4 },
 ];
 const placesOf = (runs: readonly Run[]): string[] =>
   runs.flatMap(({ row, from, to }) => {
@@ -173,22 +170,13 @@ test('runs of places, within columns', () => {
 });
 
 test('the items with places in some columns, and who counts them', () => {
-  for (const [n, width, count] of [
-    [10, 3, 9],
-    [7, 17, 6],
-    [40, 17, 2],
-    [16, 4, 16],
-  ] as const) {
+  // biome-ignore format: one line
+  const triples = [[10, 3, 9], [7, 17, 6], [40, 17, 2], [16, 4, 16]] as const;
+  for (const [n, width, count] of triples) {
     const length = Math.ceil((width * count) / n);
     const level = { n, rows: [length, 1, length] } as unknown as ItemsShape['level'];
-    const shape: ItemsShape = {
-      set: 'falcon512',
-      profile: 'round3',
-      level,
-      bucket: count,
-      width,
-      count,
-    };
+    const kind = { set: 'falcon512', profile: 'round3' } as const;
+    const shape: ItemsShape = { ...kind, level, bucket: count, width, count };
     for (let from = 0; from < n; from++) {
       for (let to = from + 1; to <= n; to++) {
         const isHere = (place: number): boolean => place % n >= from && place % n < to;

@@ -1,7 +1,4 @@
-/**
- * The two ends of every bucket of a set: proofs of as many items as fit, and of one more than fit
- * in the bucket before.
- */
+/** Both ends of every bucket of a set: as many items as fit, and one more than fit before. */
 import { describe, expect, test } from 'vitest';
 import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';

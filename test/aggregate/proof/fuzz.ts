@@ -12,7 +12,7 @@ import { isCodedError } from '../../../src/shared/errors.ts';
 import { headerOf, type SetName, type SignedItem, signedItem } from '../../reference/items.ts';
 import { fact } from '../../support/facts.ts';
 import { type TestRandom, testRandom } from '../../support/random.ts';
-import { NIGHTLY } from '../../support/run.ts';
+import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
 import { everyThread } from '../everyThread.ts';
 import { encodedLevels, fieldsOf, PROJECTIONS, rowOf, saltsOf } from './sections.ts';
 
@@ -20,7 +20,7 @@ import { encodedLevels, fieldsOf, PROJECTIONS, rowOf, saltsOf } from './sections
  * The nightly run takes a million in all, a share of them in each of three files, so that two cores
  * share the work.
  */
-const FEWER = NIGHTLY ? 1 : 500;
+const FEWER = NIGHTLY ? 1 : SHORT_RUN ? 1250 : 250;
 const SALT_BYTES = 40;
 /**
  * Bytes that the process may grow by while it refuses the second half of them, and the milliseconds
@@ -140,6 +140,7 @@ const reencoded: Mutator = ({ good, headerLength, sections }, random) => {
   return concat(...parts);
 };
 
+const INTEGER = 'an integer changed and encoded again';
 /**
  * The changes, and how many of a thousand each makes. One that only the last check refuses takes
  * about a hundred times as long.
@@ -211,13 +212,9 @@ const MUTATORS: Readonly<Record<string, readonly [share: number, Mutator]>> = {
       return bytes;
     },
   ],
-  'an integer changed and encoded again': [8, reencoded],
+  [INTEGER]: [8, reencoded],
 };
-const READABLE = [
-  'a changed salt',
-  'bits of fields of fixed width',
-  'an integer changed and encoded again',
-];
+const READABLE = ['a changed salt', 'bits of fields of fixed width', INTEGER];
 const NAMES = Object.keys(MUTATORS).flatMap((name) =>
   new Array<string>(MUTATORS[name]![0]).fill(name),
 );
@@ -242,12 +239,10 @@ function watchMemories(): { bytes: () => number; stop: () => void } {
   };
 }
 
+type Members = readonly (readonly [SetName, number])[];
+
 /** Fuzzed proofs of one batch; the name is the seed. */
-export function testFuzz(
-  name: string,
-  members: readonly (readonly [SetName, number])[],
-  of: number,
-): void {
+export function testFuzz(name: string, members: Members, of: number): void {
   const runs = of / FEWER;
   test(`${name}: fuzzed proofs never crash, hang, pass or take memory`, {
     timeout: 7_200_000,
@@ -315,10 +310,7 @@ export function testFuzz(
  * The same before two threads: what one thread refuses is refused, and the threads are there for
  * the next proof.
  */
-export function testFuzzOnThreads(
-  name: string,
-  members: readonly (readonly [SetName, number])[],
-): void {
+export function testFuzzOnThreads(name: string, members: Members): void {
   test(`${name}: fuzzed proofs before two threads`, { timeout: 1_800_000 }, async (context) => {
     const target = await targetOf(members.map(([set, number]) => signedItem(set, number)));
     const { items, good } = target;

@@ -1,7 +1,4 @@
-/**
- * Instances that stand ready: small ones always, large ones while someone holds them or until the
- * garbage collector runs.
- */
+/** Instances that stand ready: small ones always, large ones until the garbage collector runs. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,7 +1,4 @@
-/**
- * One encoding of all fields, and only one: what is read is written again as it was, everything
- * else is refused.
- */
+/** One encoding of all fields, and only one: everything else is refused. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';

@@ -67,12 +67,9 @@ describe('what is sent', () => {
 
   test('a norm of exactly 288 inSq is accepted, eight more are not', () => {
     // odd x: 271 of +-1 and one of 17 are 560; two times 288 are 576, so two of 3 more
-    for (const [u, v] of [
-      [1, 0],
-      [0, -1],
-      [HIGH, 0],
-      [LOW, HIGH],
-    ] as const) {
+    // biome-ignore format: one line
+    const ends = [[1, 0], [0, -1], [HIGH, 0], [LOW, HIGH]] as const;
+    for (const [u, v] of ends) {
       // biome-ignore format: pairs
       const signs: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 3 ? -1 : 1));
       const x = signs.with(9, 17).with(10, 3).with(11, -3);
@@ -85,12 +82,9 @@ describe('what is sent', () => {
       expect(isShortProjection(sentFor(x.with(12, -3)), 2)).toBe(false);
     }
     // even x: 272 times 6^2 are 288 times 34
-    for (const [u, v] of [
-      [0, 0],
-      [1, 1],
-      [-1, 1],
-      [HIGH, LOW + 1],
-    ] as const) {
+    // biome-ignore format: one line
+    const choices = [[0, 0], [1, 1], [-1, 1], [HIGH, LOW + 1]] as const;
+    for (const [u, v] of choices) {
       // biome-ignore format: pairs
       const y: number[] = Array.from({ length: PROJECTIONS }, (_, j) => (j % 2 === 0 ? 3 : -3));
       expect(isShortProjection(Int32Array.of(...y, u, v), 34)).toBe(true);
@@ -101,14 +95,12 @@ describe('what is sent', () => {
 
   test('the largest values of the codes, to the unit', () => {
     const end = 2 ** 21;
-    for (const [y, u, v, x] of [
-      [end - 1, 0, 0, 2 * end - 2],
-      [-end, 0, 0, 2 * end],
-      [-end, 1, 0, 2 * end + 1],
-      [-end, 0, -1, 2 * end + 1],
-      [-end, 1, -1, 2 * end],
-      [end - 1, LOW + 1, 0, 2 * end - 3],
-    ] as const) {
+    // biome-ignore format: one line
+    const tuples = [
+      [end - 1, 0, 0, 2 * end - 2], [-end, 0, 0, 2 * end], [-end, 1, 0, 2 * end + 1],
+      [-end, 0, -1, 2 * end + 1], [-end, 1, -1, 2 * end], [end - 1, LOW + 1, 0, 2 * end - 3],
+    ] as const;
+    for (const [y, u, v, x] of tuples) {
       const sent = Int32Array.of(...new Array<number>(PROJECTIONS).fill(y), u, v);
       const normSq = BigInt(PROJECTIONS) * BigInt(x) ** 2n;
       expect(normSq).toBeLessThan(2n ** 53n);

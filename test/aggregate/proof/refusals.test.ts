@@ -1,7 +1,4 @@
-/**
- * What the verifier refuses by looking, everything else being right: norms and ranges just beyond
- * their ends, wrong seals, challenges without inverses.
- */
+/** What the verifier refuses by looking: norms and ranges just beyond their ends, wrong seals. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
@@ -31,7 +28,7 @@ import { openSection, verifySectionIn } from '../../../src/aggregate/proof/verif
 import { bestModule, FORM_BYTES } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/shared/bytes.ts';
 import { bytesOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
-import { encodedLevels, fastSection, judge, rowOf } from './sections.ts';
+import { encodedLevels, fastSection, finished, judge, rowOf } from './sections.ts';
 
 /** Changes the amortisation challenges of the tail, as they are multiplied at its end. */
 const tail = vi.hoisted(() => ({ change: undefined as ((c: Int16Array) => void) | undefined }));
@@ -244,13 +241,7 @@ const hashed = ({ buffer, byteOffset, byteLength }: ArrayBufferView): string =>
     .digest('hex');
 
 /** All that a fold gives. */
-function folded(job: FoldJob): FoldResult {
-  const parts = foldOnIdle(job);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done) return value;
-  }
-}
+const folded = (job: FoldJob): FoldResult => finished(foldOnIdle(job));
 
 test('a key that does not decode, whatever the proof is', async () => {
   const { items, ...section } = await fastSection('falcon512', 3);

@@ -101,12 +101,7 @@ function expectLegal(attempts: readonly Attempt[]): void {
     const before = attempts[i - 1]!;
     if (level === before.level) expect(retry).toBe(before.retry + 1);
     else if (level === before.level + 1) expect(retry).toBe(0);
-    else
-      expect({ before, level, retry }).toMatchObject({
-        before: { retry: 15 },
-        level: 0,
-        retry: zero + 1,
-      });
+    else expect([before.retry, level, retry]).toEqual([15, 0, zero + 1]);
     if (level === 0) zero = retry;
   }
 }
@@ -115,11 +110,7 @@ function expectLegal(attempts: readonly Attempt[]): void {
  * The largest bound with which a level fails 16 times after level 0 with 0. What fails under a
  * larger bound fails under a smaller one, so halving finds it.
  */
-async function boundInVain(
-  row: TableRow,
-  level: number,
-  items: readonly SignedItem[],
-): Promise<number> {
+async function boundInVain(row: TableRow, level: number, items: readonly SignedItem[]) {
   let [fails, passes] = [1, Number(row[2][level]![outSqAt(row, level)])];
   const isSecond = (attempt: Attempt) => attempt.level === 0 && attempt.retry > 0;
   while (passes - fails > 1) {
@@ -164,11 +155,7 @@ describe('a level above 0 has used up its retries', () => {
       expect(judge({ ...section, bytes })).toBe(bytes.length);
 
       const { length } = attempts;
-      fact(
-        context,
-        'retries',
-        `${name} fails: level 0 with ${bytes[0]}, ${length} attempts in all`,
-      );
+      fact(context, 'retries', `${name} fails: level 0 with ${bytes[0]}, ${length} attempts`);
       if (!NIGHTLY) return;
       const tried: number[] = [];
       const slowBytes = proveReference({

@@ -1,7 +1,4 @@
-/**
- * Sections to judge: from the slow prover, or from the fast one, with all that the verifier is told
- * about them.
- */
+/** Sections to judge, from the slow or the fast prover, with all that the verifier is told. */
 
 import {
   type Parameters as RowParameters,
@@ -115,48 +112,67 @@ export interface FieldPlace {
   readonly length: number;
 }
 
-/** Where every field of a section stands, by the fields that parsing gives. */
-export function fieldsOf({ set, items, bytes }: Section): FieldPlace[] {
-  const parameters = readRow(rowOf(set, items.length));
-  const parsed = parseSection(parameters, bytes, 0)!;
-  const places: FieldPlace[] = [];
-  const end = () => (places.length === 0 ? 0 : places.at(-1)!.at + places.at(-1)!.length);
-  const fixed = (name: string, length: number) => places.push({ name, at: end(), length });
+/** Where every field stands, by the fields that parsing gives; the tail is the last level. */
+export function placesIn(parameters: RowParameters, parsed: ParsedSection) {
+  const { levels, tail } = parameters;
+  const places: (FieldPlace & { readonly level: number })[] = [];
+  let [level, at] = [0, 0];
+  const fixed = (name: string, length: number) => {
+    places.push({ name, level, at, length });
+    at += length;
+  };
   const coded = (name: string, values: ArrayLike<number>, runs: readonly CodedRun[]) =>
     fixed(name, encodeGaussian(values, runs)!.length);
-  const projections = (of: string, { y, yOfX }: Projected, codeY: number, codeX: number): void => {
-    coded(`${of} y`, y.subarray(0, PROJECTIONS), runsOfY(codeY));
-    fixed(`${of} sums`, 8);
+  const projections = ({ y, yOfX }: Projected, codeY: number): void => {
+    coded('y', y.subarray(0, PROJECTIONS), runsOfY(codeY));
+    fixed('sums', 8);
     if (yOfX === undefined) return;
-    coded(`${of} y of x`, yOfX.subarray(0, PROJECTIONS), runsOfY(codeX));
-    fixed(`${of} sums of x`, 8);
+    coded('y of x', yOfX.subarray(0, PROJECTIONS), runsOfY(levels[level - 1]!.codeX));
+    fixed('sums of x', 8);
   };
-  const codeBefore = (number: number): number => parameters.levels[number - 1]?.codeX ?? 0;
-  for (const [i, { codeY, w: bits, k }] of parameters.levels.entries()) {
-    const fields = parsed.levels[i]!;
+  for (const { codeY, w: bits, k } of levels) {
+    const fields = parsed.levels[level]!;
     const { first, w, b, second } = fields;
-    const [u, u2] = bits === 0 ? ['u', 'u2'] : ['p', 'p2'];
-    fixed(`${i} retry`, 1);
-    for (const bytes of first) fixed(`${i} ${u}`, bytes.length);
-    fixed(`${i} counter`, 1);
-    projections(`${i}`, fields, codeY, codeBefore(i));
-    if (w.length > 0) fixed(`${i} w`, 4 * w.length);
+    const u = bits === 0 ? 'u' : 'p';
+    fixed('retry', 1);
+    for (const bytes of first) fixed(u, bytes.length);
+    fixed('counter', 1);
+    projections(fields, codeY);
+    if (w.length > 0) fixed('w', 4 * w.length);
     const ofLifts = bits === 0 ? b.length : quarterBytes(k);
-    fixed(bits === 0 ? `${i} b` : `${i} p of b`, ofLifts);
-    if (ofLifts < b.length) fixed(`${i} b32`, b.length - ofLifts);
-    fixed(`${i} ${u2}`, second.length);
+    fixed(bits === 0 ? 'b' : 'p of b', ofLifts);
+    if (ofLifts < b.length) fixed('b32', b.length - ofLifts);
+    fixed(`${u}2`, second.length);
+    level += 1;
   }
-  const { tail } = parameters;
   const { t, g, b, h, z, e } = parsed.tail;
-  fixed('tail retry', 1);
-  fixed('tail t', t.length);
-  coded('tail g', g, runsOfG(tail));
-  fixed('tail seal of t', 32);
-  fixed('tail counter', 1);
-  projections('tail', parsed.tail, tail.codeY, codeBefore(parameters.levels.length));
-  fixed('tail b', b.length);
-  fixed('tail h', h.length);
-  fixed('tail seal of h', 32);
-  coded('tail ze', [...z, ...e], runsOfLast(tail));
+  fixed('retry', 1);
+  fixed('t', t.length);
+  coded('g', g, runsOfG(tail));
+  fixed('seal of t', 32);
+  fixed('counter', 1);
+  projections(parsed.tail, tail.codeY);
+  fixed('b', b.length);
+  fixed('h', h.length);
+  fixed('seal of h', 32);
+  coded('ze', [...z, ...e], runsOfLast(tail));
   return places;
+}
+
+/** The fields of a section over a row of the table. */
+export function fieldsOf({ set, items, bytes }: Section): FieldPlace[] {
+  const parameters = readRow(rowOf(set, items.length));
+  const places = placesIn(parameters, parseSection(parameters, bytes, 0)!);
+  return places.map(({ name, level, at, length }) => {
+    const of = level === parameters.levels.length ? 'tail' : level;
+    return { name: `${of} ${name}`, at, length };
+  });
+}
+
+/** What a generator returns. */
+export function finished<T>(parts: Iterator<unknown, T>): T {
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
+  }
 }

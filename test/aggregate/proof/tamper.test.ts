@@ -1,7 +1,4 @@
-/**
- * Whatever is changed in a proof or in what it is about, it is refused; no bytes make the verifier
- * throw.
- */
+/** Whatever is changed in a proof or its statement is refused; no bytes make the verifier throw. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { bytesOf, signedItem, signedItems } from '../../reference/items.ts';
 import { NIGHTLY } from '../../support/run.ts';

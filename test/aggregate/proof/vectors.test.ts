@@ -35,11 +35,8 @@ describe('published proofs', () => {
       const { items, header, length, sha256 } = proof as Vectors['proofs'][number];
       const list = items.map(([set, number]) => {
         const { publicKey, message, signature } = vectors.items[set]![number]!;
-        return {
-          publicKey: bytes(publicKey),
-          message: bytes(message),
-          signature: bytes(signature),
-        };
+        const [key, text] = [bytes(publicKey), bytes(message)];
+        return { publicKey: key, message: text, signature: bytes(signature) };
       });
       const made = await aggregate(list, { format: 'proof' });
       expect(hex(made.subarray(0, header.length / 2))).toBe(header);
