@@ -8,35 +8,20 @@ import { falconOf, katSigner } from '../support/ours.ts';
 import type { Degree } from '../support/peers.ts';
 
 // Made with @noble/post-quantum 0.7.1: `node test/support/accumulate.ts 512 1000` and `… 1024 300`.
-const EXPECTED: readonly { degree: Degree; runs: number; sha256: string }[] = [
-  {
-    degree: 512,
-    runs: 1000,
-    sha256: 'ba6fe28065ba7db570aaf0863926bec3917a2a06ab0cc3942f30c992e1aa35c9',
-  },
-  {
-    degree: 1024,
-    runs: 300,
-    sha256: '0deb5080e55d2893537fbb65286250e3f7c403b2586f1948c1b1b1c136d2300b',
-  },
+const EXPECTED: readonly (readonly [degree: Degree, runs: number, sha256: string])[] = [
+  [512, 1000, 'ba6fe28065ba7db570aaf0863926bec3917a2a06ab0cc3942f30c992e1aa35c9'],
+  [1024, 300, '0deb5080e55d2893537fbb65286250e3f7c403b2586f1948c1b1b1c136d2300b'],
 ];
 
-test.for(EXPECTED)('Falcon-$degree, $runs runs', ({ degree, runs, sha256 }, context) => {
+test.for(EXPECTED)('Falcon-%i, %i runs', ([degree, runs, sha256], context) => {
   const falcon = falconOf(degree);
   let verified = 0;
-  const hash = accumulate(
-    katSigner(falcon, 'compressed'),
-    degree,
-    runs,
-    (publicKey, message, signature) => {
-      if (falcon.verify(signature, message, publicKey)) verified++;
-    },
-  );
+  const signer = katSigner(falcon, 'compressed');
+  const hash = accumulate(signer, degree, runs, (publicKey, message, signature) => {
+    if (falcon.verify(signature, message, publicKey)) verified++;
+  });
   expect(verified).toBe(runs);
   expect(hash).toBe(sha256);
-  fact(
-    context,
-    'differential, counts',
-    `Falcon-${degree}: ${runs} accumulated keys and signatures bit-equal to @noble/post-quantum`,
-  );
+  const what = `Falcon-${degree}: ${runs} accumulated keys and signatures`;
+  fact(context, 'differential, counts', `${what} bit-equal to @noble/post-quantum`);
 });

@@ -139,7 +139,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       ['all ones', new Uint8Array(spec.secretKey).fill(0xff).with(0, secretKey[0]!)],
       // -2^5 as the first coefficient of f at 512 (six bits), -2^4 at 1024 (five)
       [
-        'the forbidden value in f',
+        'forbidden value in f',
         secretKey.with(1, (secretKey[1]! & (degree === 512 ? 3 : 7)) | 0x80),
       ],
       ['the forbidden value in F', secretKey.with(-1, 0x80)],

@@ -1,7 +1,4 @@
-/**
- * Every way in which key generation throws a candidate away is taken, and the key is still the
- * reference's.
- */
+/** Key generation throws candidates away in every way, and the key is still the reference's. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { fact } from '../support/facts.ts';
 import {
@@ -49,17 +46,13 @@ describe('refusals that a seed leads to', () => {
     expect(ours.publicKey).toEqual(theirs.publicKey);
   });
 
+  // biome-ignore format: several in a line
+  const CAUSES = [
+    'tooFar', 'tooSkew', 'notInvertible', 'noBezout', 'notReduced', 'notShort', 'solved',
+  ];
   test('all causes but one were met, at both degrees where both can meet them', (context) => {
     for (const degree of [512, 1024]) {
-      for (const cause of [
-        'tooFar',
-        'tooSkew',
-        'notInvertible',
-        'noBezout',
-        'notReduced',
-        'notShort',
-        'solved',
-      ]) {
+      for (const cause of CAUSES) {
         expect(seen.get(`${degree} ${cause}`), `${degree} ${cause}`).toBeGreaterThan(0);
       }
     }

@@ -255,16 +255,10 @@ test.each([512, 1024] as const)('Falcon-%i: what is wiped', (degree) => {
   expect(bytes('EXPANDED', 8 * degree).some((x) => x !== 0)).toBe(true);
   exports.wipeSign!();
   // public, or wiped by `wipe`
+  // biome-ignore format: several in a line
   const others: [string, number][] = [
-    ['SK', 2336],
-    ['SEED', 96],
-    ['SHAKE', 256],
-    ['SIG', 1608],
-    ['POINT', 2240],
-    ['S2', 2048],
-    ['PRODUCT', 2048],
-    ['WORDS', 1472],
-    ['PAIRS', 2048],
+    ['SK', 2336], ['SEED', 96], ['SHAKE', 256], ['SIG', 1608], ['POINT', 2240], ['S2', 2048],
+    ['PRODUCT', 2048], ['WORDS', 1472], ['PAIRS', 2048],
   ];
   const after = module.all().slice();
   for (const [region, size] of others) {

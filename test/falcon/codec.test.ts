@@ -222,12 +222,8 @@ describe.each([FALCON_512, FALCON_1024])('$name', ({ name, logn, lengths }) => {
     for (let round = 0; round < 2000; round++) {
       const s2 = gaussian(0.8);
       const form = FORMS[round % 3]!;
-      const signature = encodeSignature({
-        parameterSet: name,
-        salt,
-        form,
-        s2: Int16Array.from(s2),
-      });
+      const parts = { parameterSet: name, salt, form, s2: Int16Array.from(s2) };
+      const signature = encodeSignature(parts);
       if (signature === undefined) continue;
       for (let flips = round % 4; flips > 0; flips--) {
         signature[41 + random.below(signature.length - 41)]! ^= 1 << random.below(8);

@@ -77,11 +77,7 @@ describe.each(BUILDS_OF_SETS)('det$degree, $module module', ({ degree, falcon, m
     expect(Buffer.from(compressed[0]!).toString('hex').slice(0, 32)).toBe(ANSWERS[degree].first);
     expect(hashOfLines(compressed)).toBe(ANSWERS[degree][COUNT]);
     expect(hashOfLines(constantTime.slice(0, 32))).toBe(ANSWERS[degree].constantTime);
-    fact(
-      context,
-      'deterministic Falcon',
-      `det${degree}, ${module} module: ${COUNT} of 512 known answers`,
-    );
+    fact(context, 'deterministic Falcon', `det${degree}, ${module}: ${COUNT} of 512 known answers`);
   });
 
   test('messages longer than a piece', () => {

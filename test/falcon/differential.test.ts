@@ -262,7 +262,7 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       { name: 'a dirty padding byte', signature: dirtyPadding },
       { name: 'longer than the padded form', signature: concatBytes(padded, new Uint8Array(1)) },
       {
-        name: 'header of the attached form',
+        name: 'an attached form’s header',
         signature: withByte(valid, 0, 0x20 + SPEC[degree].logn),
       },
       { name: 'a byte short', signature: valid.subarray(0, -1) },

@@ -18,38 +18,27 @@ beforeAll(async () => {
  * secretKey) of `numberedSeed(i)`. The hashes come from PQClean's portable C, which computes
  * doubles with integers, compiled natively and given the same seeds.
  */
-const ACCUMULATED = [
-  {
-    degree: 512,
-    count: 1000,
-    sha256: '391cb7a54c32b02af982b2075656bc445553d9e051390257d4cfe12f0abd1318',
-  },
-  {
-    degree: 1024,
-    count: 250,
-    sha256: '36d569daf7c00e0f90701cef1aa854962700f91822068f08d911b17a8e7752e0',
-  },
-] as const;
+const ACCUMULATED: readonly (readonly [degree: Degree, count: number, sha256: string])[] = SHORT_RUN
+  ? // the first of the 250
+    [[1024, 50, 'f84926e9e76f7cfd3c912d00c039e1b87b416bfcfb4603aa66710f9bb3af7cbb']]
+  : [
+      [512, 1000, '391cb7a54c32b02af982b2075656bc445553d9e051390257d4cfe12f0abd1318'],
+      [1024, 250, '36d569daf7c00e0f90701cef1aa854962700f91822068f08d911b17a8e7752e0'],
+    ];
 
-describe('against the reference', () => {
-  test.for(SHORT_RUN ? ACCUMULATED.slice(1) : ACCUMULATED)(
-    '$degree: $count keys have the hash of those of PQClean’s C',
-    (entry, context) => {
-      const all = createHash('sha256');
-      for (let i = 0; i < entry.count; i++) {
-        const { publicKey, secretKey } = m.keygen(entry.degree, numberedSeed(i));
-        const one = createHash('shake256', { outputLength: 16 });
-        all.update(one.update(publicKey).update(secretKey).digest());
-      }
-      expect(all.digest('hex')).toBe(entry.sha256);
-      fact(
-        context,
-        'keys identical to PQClean’s C',
-        `Falcon-${entry.degree}: ${entry.count} seeds`,
-      );
-    },
-  );
-});
+test.for(ACCUMULATED)(
+  '%i: %i keys have the hash of those of PQClean’s C',
+  ([degree, count, sha256], context) => {
+    const all = createHash('sha256');
+    for (let i = 0; i < count; i++) {
+      const { publicKey, secretKey } = m.keygen(degree, numberedSeed(i));
+      const one = createHash('shake256', { outputLength: 16 });
+      all.update(one.update(publicKey).update(secretKey).digest());
+    }
+    expect(all.digest('hex')).toBe(sha256);
+    fact(context, 'keys identical to PQClean’s C', `Falcon-${degree}: ${count} seeds`);
+  },
+);
 
 /** noble's keys, made once for both modules. */
 const nobleKeys = new Map<string, { publicKey: Uint8Array; secretKey: Uint8Array }>();
@@ -77,15 +66,14 @@ describe.each(BUILDS)('module $module', ({ module, sets }) => {
         expect(falcon.getPublicKey(ours.secretKey)).toEqual(ours.publicKey);
         expect(falcon.keygen(seed)).toEqual(ours);
       }
-      fact(
-        context,
-        'keys identical to noble’s',
-        `Falcon-${degree} (${module} SIMD): ${count} seeds`,
-      );
+      fact(context, 'keys identical to noble’s', `Falcon-${degree} (${module}): ${count} seeds`);
     },
   );
 
-  test.each(sets)('$degree: a change of any seed byte changes the key', ({ degree, falcon }) => {
+  const taken = sets.filter(
+    ({ degree }) => !SHORT_RUN || (module === 'plain') === (degree === 512),
+  );
+  test.each(taken)('$degree: a change of any seed byte changes the key', ({ degree, falcon }) => {
     const seed = testRandom(`seed bytes ${degree}`).bytes(48);
     const keys = new Set([Buffer.from(falcon.keygen(seed).publicKey).toString('hex')]);
     for (let i = 0; i < 48; i++) {

@@ -1,7 +1,4 @@
-/**
- * What must be refused, as a table: one change to something valid, and the reason it is refused
- * for.
- */
+/** What must be refused, as a table: one change to something valid, and the reason. */
 import { describe, expect, test } from 'vitest';
 import type { Falcon, InvalidReason } from '../../src/falcon/index.ts';
 import { boundOf, type Chosen, craft } from '../support/craft.ts';
@@ -22,6 +19,7 @@ import {
   recover,
   SPEC,
 } from '../support/reference.ts';
+import { SHORT_RUN } from '../support/run.ts';
 
 const SIGNATURE_REASONS: readonly InvalidReason[] = [
   'signatureLength',
@@ -29,11 +27,7 @@ const SIGNATURE_REASONS: readonly InvalidReason[] = [
   'signatureEncoding',
   'signatureMismatch',
 ];
-const KEY_REASONS: readonly InvalidReason[] = [
-  'publicKeyLength',
-  'publicKeyHeader',
-  'publicKeyRange',
-];
+const KEY_REASONS: readonly string[] = ['publicKeyLength', 'publicKeyHeader', 'publicKeyRange'];
 
 /**
  * The verdict of all calls that judge: `verify`, the batch, and a prepared key. They must agree.
@@ -94,13 +88,13 @@ describe.each(BUILDS_OF_SETS)('Falcon-$degree, $module', ({ degree, falcon, modu
       );
     });
 
-    test('every bit of the key', () => {
+    test('every bit of the key (in the short run of every third byte)', () => {
       // A key that differs by one in one coefficient moves s1 by a rotation of s2 alone: a short
       // signature can stay below the bound, and then the specification accepts it. The reference
       // decides those few.
       const { publicKey, signature, message } = valid;
       let accepted = 0;
-      for (let at = 0; at < publicKey.length; at++) {
+      for (let at = 0; at < publicKey.length; at += SHORT_RUN ? 3 : 1) {
         for (const mask of [1, 2, 4, 8, 16, 32, 64, 128, 0xff]) {
           const changed = change(publicKey, at, mask);
           if (!falcon.verify(signature, message, changed)) continue;

@@ -22,12 +22,8 @@ const bytes = (minLength: number, maxLength = minLength): fc.Arbitrary<Uint8Arra
 describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
   const key = fc.integer({ min: 0, max: 5 }).map((index) => testKeys(degree, index));
   const format = fc.constantFrom(...FORMS);
-  const items = testItems(degree, 60, {
-    keys: 4,
-    length: [0, 400],
-    forms: FORMS,
-    label: 'property',
-  });
+  const options = { keys: 4, length: [0, 400] as [number, number], forms: FORMS };
+  const items = testItems(degree, 60, { ...options, label: 'property' });
 
   test('sign, then verify, for any message, form and randomness', () => {
     fc.assert(

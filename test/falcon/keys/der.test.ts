@@ -54,14 +54,12 @@ describe('lengths', () => {
 
 describe('integers', () => {
   // X.690, 8.3
-  test.each([
-    [0, '020100'],
-    [127, '02017f'],
-    [128, '02020080'],
-    [16384, '02024000'],
-    [600_000, '02030927c0'],
-    [2 ** 31 - 1, '02047fffffff'],
-  ])('%i', (value, text) => {
+  // biome-ignore format: one line
+  const PAIRS: [number, string][] = [
+    [0, '020100'], [127, '02017f'], [128, '02020080'], [16384, '02024000'],
+    [600_000, '02030927c0'], [2 ** 31 - 1, '02047fffffff'],
+  ];
+  test.each(PAIRS)('%i', (value, text) => {
     expect(hex(encodeInteger(value))).toBe(text);
     expect(reader(text).integer('it')).toBe(value);
   });

@@ -22,12 +22,8 @@ afterEach(async () => {
 });
 
 const make = (threads: number): FalconService => {
-  service = falconService({
-    dataDirectory: folder,
-    threads,
-    aggregateFormat: 'proof',
-    signing: false,
-  });
+  const options = { threads, aggregateFormat: 'proof', signing: false } as const;
+  service = falconService({ dataDirectory: folder, ...options });
   return service;
 };
 

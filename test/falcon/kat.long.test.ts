@@ -1,0 +1,2 @@
+/** The same as kat.test.ts, every file by both builds. */
+import './kat.test.ts';
