@@ -64,11 +64,7 @@ describe('of the form of a row, the check refuses', () => {
     ['no level at all', [set, bucket, []], 'no level before the tail'],
     ['13 numbers', withLevel(1, (level) => level.slice(0, 13)), 'level 1: not 18 numbers'],
     ['a number more', withLevel(1, (level) => [...level, 0]), 'level 1: not 18 numbers'],
-    [
-      'a list for a number',
-      withLevel(1, ([n, ...rest]) => [[n as number], ...rest]),
-      'level 1: not',
-    ],
+    ['a list', withLevel(1, ([n, ...rest]) => [[n as number], ...rest]), 'level 1: not'],
     ['rows of no size', withNumbers(FOUND_512_128, 1, { n: 0 }), 'of no size'],
     ['digits of t of no size', withNumbers(FOUND_512_128, 1, { bu: 0 }), 'of no size'],
     ['no digits of z', withNumbers(FOUND_512_128, 1, { f: 0 }), 'digits of z'],
@@ -151,12 +147,9 @@ describe('of hidden messages and cut inner commitments, the check refuses', () =
     };
     expect(level.w).toBe(2);
     for (const w of [2, 3, 4, 5, 6]) {
-      for (const [kappa1, cut] of [
-        [1, 15],
-        [4, 5],
-        [7, 10],
-        [9, 0],
-      ] as const) {
+      // biome-ignore format: one line
+      const choices = [[1, 15], [4, 5], [7, 10], [9, 0]] as const;
+      for (const [kappa1, cut] of choices) {
         for (const index of [0, 1]) {
           expect(room(kappa1, cut, w, index, 0)).toEqual([]);
           expect(room(kappa1, cut, w, index, 1)).toEqual([
@@ -174,12 +167,7 @@ describe('of projections, the check refuses', () => {
     ['sums of coefficients of more than 32 bits', 1, { inSq: 2 ** 50 }, 'level 1: the sums do not'],
     ['codes of y that are too small', 1, { codeY: 49 }, 'level 1: y does not fit'],
     ['squares of y beyond doubles', 1, { codeY: 144 }, 'level 1: sum of x^2'],
-    [
-      'projections of x that wrap',
-      0,
-      { kappa1: 1000, xSq: 2 ** 42 },
-      'level 0: x: projections can',
-    ],
+    ['projections of x', 0, { kappa1: 1000, xSq: 2 ** 42 }, 'level 0: x: projections can'],
     ['sums of x of more than 32 bits', 0, { xSq: 2 ** 50 }, 'level 0: x: the sums do not'],
     ['codes of y_x that are too small', 0, { codeX: 9 }, 'level 0: x: y does not fit'],
     ['squares of y_x beyond doubles', 0, { codeX: 144 }, 'level 0: x: sum of x^2'],
@@ -190,10 +178,8 @@ describe('of projections, the check refuses', () => {
   });
 
   it('single coefficients that wrap', () => {
-    for (const [numbers, name] of [
-      [{ inSq: 2 ** 80 }, 'level 1'],
-      [{ xSq: 2 ** 80 }, 'level 1: x'],
-    ] as const) {
+    const large = { 'level 1': { inSq: 2 ** 80 }, 'level 1: x': { xSq: 2 ** 80 } };
+    for (const [name, numbers] of Object.entries(large)) {
       expect(wrongParameters(1, numbers)).toContain(`${name}: a large coefficient`);
     }
   });
@@ -229,19 +215,9 @@ function wrongParameters(index: number, change: object): string {
 
 describe('of what levels hand on, the check refuses', () => {
   it.each<Case>([
-    [
-      'another bound of the input',
-      0,
-      { inSq: 4_356_444_929 },
-      'level 0: inSq is not the bound before',
-    ],
+    ['another input bound', 0, { inSq: 4_356_444_929 }, 'level 0: inSq is not the bound before'],
     ['less room than for the errors', 2, { inSq: 47_213_994 }, 'level 2: inSq has no room'],
-    [
-      'a larger output before them',
-      1,
-      { outSq: numberOf(ONE!, 'outSq') + 1 },
-      'level 2: inSq has no',
-    ],
+    ['a larger output before', 1, { outSq: numberOf(ONE!, 'outSq') + 1 }, 'level 2: inSq has no'],
     ['a longer cut with the same room', 2, { ct: 9 }, 'level 2: inSq has no room'],
     ['less room in the tail', T, { inSq: 91_423_375 }, 'tail: inSq has no room'],
   ])('%s', (_, level, numbers, reason) => {

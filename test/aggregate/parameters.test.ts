@@ -13,18 +13,7 @@ import { QUARTERS_BITS, TARGET_BITS } from '../../scripts/parameters/constants.t
 import { tableText } from '../../scripts/parameters/emit.ts';
 import { errorBits } from '../../scripts/parameters/errors.ts';
 import { bitsOfValue, expectedBits } from '../../scripts/parameters/gaussianCode.ts';
-import {
-  add,
-  divide,
-  exponential,
-  type Interval,
-  multiply,
-  PI,
-  point,
-  square,
-  squareRoot,
-  subtract,
-} from '../../scripts/parameters/interval.ts';
+import * as interval from '../../scripts/parameters/interval.ts';
 import { blockSize, limitSq, quartersSq } from '../../scripts/parameters/limits.ts';
 import { merged } from '../../scripts/parameters/merge.ts';
 import { projectionError, ranges } from '../../scripts/parameters/projectionTail.ts';
@@ -60,7 +49,7 @@ describe('interval arithmetic', () => {
   const random = testRandom('intervals');
   const draw = (): number =>
     (random.below(2 ** 31) + 1) * 2 ** (random.below(60) - 50) * (random.below(2) ? 1 : -1);
-  const holds = ([lo, hi]: Interval, numerator: bigint, denominator = 1n): void => {
+  const holds = ([lo, hi]: interval.Interval, numerator: bigint, denominator = 1n): void => {
     const scale = 1n << 200n;
     expect(exact(lo) * denominator <= numerator * scale).toBe(true);
     expect(exact(hi) * denominator >= numerator * scale).toBe(true);
@@ -70,37 +59,40 @@ describe('interval arithmetic', () => {
     for (let i = 0; i < 500; i++) {
       const x = (random.below(2 ** 31) - 2 ** 30) * 2 ** 20 + random.below(2 ** 20);
       const y = random.below(2 ** 30) * 2 ** 18 + random.below(2 ** 18) + 1;
-      holds(add(point(x * 4), point(y)), BigInt(x) * 4n + BigInt(y));
-      holds(subtract(point(x * 4), point(y)), BigInt(x) * 4n - BigInt(y));
-      holds(multiply(point(x), point(y)), BigInt(x) * BigInt(y));
-      holds(divide(point(x), point(y)), BigInt(x), BigInt(y));
-      holds(square(point(x)), BigInt(x) ** 2n);
+      holds(interval.add(interval.point(x * 4), interval.point(y)), BigInt(x) * 4n + BigInt(y));
+      holds(
+        interval.subtract(interval.point(x * 4), interval.point(y)),
+        BigInt(x) * 4n - BigInt(y),
+      );
+      holds(interval.multiply(interval.point(x), interval.point(y)), BigInt(x) * BigInt(y));
+      holds(interval.divide(interval.point(x), interval.point(y)), BigInt(x), BigInt(y));
+      holds(interval.square(interval.point(x)), BigInt(x) ** 2n);
     }
   });
 
   it('moves every result outwards', () => {
     for (let i = 0; i < 200; i++) {
-      const [lo, hi] = add(point(draw()), point(draw()));
+      const [lo, hi] = interval.add(interval.point(draw()), interval.point(draw()));
       expect(lo).toBeLessThan(hi);
     }
-    expect(square([-2, 3])[0]).toBe(0);
-    expect(PI[0]).toBeLessThan(PI[1]);
+    expect(interval.square([-2, 3])[0]).toBe(0);
+    expect(interval.PI[0]).toBeLessThan(interval.PI[1]);
   });
 
   it('encloses roots and exponentials, narrowly', () => {
     // e = 2.718281828459045235..., just above the nearest double
-    const [low, high] = exponential(point(1));
+    const [low, high] = interval.exponential(interval.point(1));
     expect(low).toBeLessThan(Math.E);
     expect(high).toBeGreaterThan(Math.E * (1 + 2 ** -52));
     expect(high - low).toBeLessThan(1e-11);
     for (const x of [-60, -20, -3, -0.25, -1e-9, 0]) {
-      const [lo, hi] = exponential(point(x));
+      const [lo, hi] = interval.exponential(interval.point(x));
       expect(lo / Math.exp(x)).toBeLessThan(1 + 1e-15);
       expect(hi / Math.exp(x)).toBeGreaterThan(1 - 1e-15);
       expect(hi / lo).toBeLessThan(1 + 1e-11);
     }
     for (const x of [0.3, 0.5, 2, 17]) {
-      const root = squareRoot(point(x));
+      const root = interval.squareRoot(interval.point(x));
       expect(root[0] * root[0]).toBeLessThan(x);
       expect(root[1] * root[1]).toBeGreaterThan(x);
     }
@@ -361,14 +353,8 @@ describe('the report', () => {
     const counted = TABLE.reduce((sum, row) => sum + commitmentsOf(readRow(row)).length, 0);
     expect(lines).toContain(`${counted} commitments`);
     for (const [set, bucket] of TABLE) expect(lines).toMatch(new RegExp(` ${set} +${bucket} `));
-    for (const name of [
-      'error alpha',
-      'error bits',
-      'K, runs',
-      'quarters',
-      'y_x, U_x, V_x',
-      'ct',
-    ]) {
+    const names = ['error alpha', 'error bits', 'K, runs', 'quarters', 'y_x, U_x, V_x', 'ct'];
+    for (const name of names) {
       expect(lines).toContain(name);
     }
   });
@@ -380,12 +366,8 @@ describe('a row', () => {
     const [zero, one, two] = levels;
     // 35 bits of u' in digits of 4, two commitments; three lifts of 44 bits; one more commitment
     expect(zero).toMatchObject({ w: 4, k: 6, xSq: 300_000, codeX: 40, ct: 0, ft: zero!.fu });
-    expect(zero!.messages.map(({ digits, polynomials }) => digits * polynomials)).toEqual([
-      9,
-      9,
-      11 * 3,
-      9,
-    ]);
+    const columns = zero!.messages.map(({ digits, polynomials }) => digits * polynomials);
+    expect(columns).toEqual([9, 9, 11 * 3, 9]);
     expect(zero!.messages.map(({ from }) => from)).toEqual([0, 9, 18, 51]);
     expect(zero!.messages.map(({ isLifts }) => isLifts)).toEqual([false, false, true, false]);
     expect(zero!.lengthX).toBe(60);

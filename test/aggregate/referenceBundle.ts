@@ -25,11 +25,7 @@ const modelOf = { 512: slots(512), 1024: slots(1024) };
 
 type Check = readonly [number, number];
 
-export function referenceEncode(
-  n: 512 | 1024,
-  values: readonly number[],
-  check: Check,
-): Uint8Array {
+export function referenceEncode(n: 512 | 1024, values: readonly number[], check: Check) {
   const model = modelOf[n];
   const x = check.map((word) => L + BigInt(word));
   const bytes: number[] = []; // from the last byte to the first
@@ -281,10 +277,7 @@ function readSalts(
     return bytes.slice(at - 40, at);
   });
   salts.forEach((salt, i) => {
-    claim(
-      saltCoding(statements[i]!, salt) === codings[i]!.coding,
-      'a salt that is coded otherwise',
-    );
+    claim(saltCoding(statements[i]!, salt) === codings[i]!.coding, 'a salt coded otherwise');
   });
   return { salts, end: at };
 }

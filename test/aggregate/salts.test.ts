@@ -45,11 +45,8 @@ describe('salts', () => {
   });
 
   it('have one coding: whatever else is claimed of them is refused', () => {
-    const [plain, fixed, made] = [
-      bytesOf('any', 40),
-      constantSalt(2, 'falcon512'),
-      derivedSalt(statement),
-    ];
+    const [plain, fixed] = [bytesOf('any', 40), constantSalt(2, 'falcon512')];
+    const made = derivedSalt(statement);
     expect(codeSalts([plain], [statement]).runs).toEqual([
       { coding: 'explicit', version: 0, count: 1 },
     ]);

@@ -17,11 +17,7 @@ import { joinSignature, referenceBundle, splitSignature } from './referenceBundl
 const RUNS = NIGHTLY ? 100_000 : 2_000;
 
 const small = [makeItem(512, 'compressed', 1)];
-const mixed = [
-  makeItem(512, 'compressed', 1),
-  makeItem(512, 'padded', 2),
-  makeItem(1024, 'constantTime', 3),
-];
+const mixed = [...small, makeItem(512, 'padded', 2), makeItem(1024, 'constantTime', 3)];
 
 function flipped(bytes: Uint8Array, bit: number): Uint8Array {
   const copy = bytes.slice();

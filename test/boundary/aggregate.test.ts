@@ -1,27 +1,11 @@
-/**
- * Aggregates are made of the bytes that were verified: copied when the call is made, whatever
- * becomes of the caller's arrays and lists meanwhile.
- */
+/** Aggregates are made of the bytes that were verified: copied when the call is made. */
 import { Worker } from 'node:worker_threads';
 import { describe, expect, test } from 'vitest';
-import {
-  type AggregateItem,
-  aggregate,
-  aggregateSync,
-  createAggregatePool,
-  extractSignatures,
-  falcon512,
-  falcon1024,
-  findInvalid,
-  inspectAggregate,
-  statementCommitment,
-  verifyAggregate,
-  verifyAggregateAsync,
-} from '../../src/index.ts';
+import * as falconry from '../../src/index.ts';
 import { testItems, testKeys } from '../support/ours.ts';
 
 /** Both sets, four keys each, in memory that a test may spoil. */
-const fresh = (): AggregateItem[] =>
+const fresh = (): falconry.AggregateItem[] =>
   [...testItems(512, 24), ...testItems(1024, 8)].map(({ publicKey, message, signature }) => {
     return {
       publicKey: Uint8Array.from(publicKey),
@@ -30,47 +14,48 @@ const fresh = (): AggregateItem[] =>
     };
   });
 const honest = fresh();
-const proof = await aggregate(honest, { format: 'proof' });
-const bundle = await aggregate(honest, { format: 'bundle' });
+const proof = await falconry.aggregate(honest, { format: 'proof' });
+const bundle = await falconry.aggregate(honest, { format: 'bundle' });
 
-const SPOILERS: readonly [string, (items: AggregateItem[], bytes?: Uint8Array) => void][] = [
+const SPOILERS: readonly [string, (items: falconry.AggregateItem[], bytes?: Uint8Array) => void][] =
   [
-    'overwritten',
-    (items, bytes) => {
-      for (const item of items) {
-        for (const field of [item.publicKey, item.message, item.signature]) field.fill(1);
-      }
-      bytes?.fill(1);
-    },
-  ],
-  [
-    'handed over to a thread',
-    (items, bytes) => {
-      const arrays = items.flatMap((item) => [item.publicKey, item.message, item.signature]);
-      if (bytes !== undefined) arrays.push(bytes);
-      const buffers = arrays.map(({ buffer }) => buffer as ArrayBuffer);
-      structuredClone(buffers, { transfer: buffers });
-    },
-  ],
-  [
-    'exchanged in their list',
-    (items) => {
-      items.reverse();
-      items.length = 3;
-    },
-  ],
-  [
-    'exchanged in their objects',
-    (items) => {
-      for (const item of items) Object.assign(item, { message: new Uint8Array(4) });
-    },
-  ],
-];
+    [
+      'overwritten',
+      (items, bytes) => {
+        for (const item of items) {
+          for (const field of [item.publicKey, item.message, item.signature]) field.fill(1);
+        }
+        bytes?.fill(1);
+      },
+    ],
+    [
+      'handed over to a thread',
+      (items, bytes) => {
+        const arrays = items.flatMap((item) => [item.publicKey, item.message, item.signature]);
+        if (bytes !== undefined) arrays.push(bytes);
+        const buffers = arrays.map(({ buffer }) => buffer as ArrayBuffer);
+        structuredClone(buffers, { transfer: buffers });
+      },
+    ],
+    [
+      'exchanged in their list',
+      (items) => {
+        items.reverse();
+        items.length = 3;
+      },
+    ],
+    [
+      'exchanged in their objects',
+      (items) => {
+        for (const item of items) Object.assign(item, { message: new Uint8Array(4) });
+      },
+    ],
+  ];
 
 describe.each(SPOILERS)('arrays that are %s after the call', (_, spoil) => {
   test.each(['proof', 'bundle'] as const)('%s', async (format) => {
     const items = fresh();
-    const making = aggregate(items, { format });
+    const making = falconry.aggregate(items, { format });
     spoil(items);
     expect(Buffer.compare(await making, format === 'proof' ? proof : bundle)).toBe(0);
   });
@@ -80,13 +65,13 @@ describe.each(SPOILERS)('arrays that are %s after the call', (_, spoil) => {
     ['bundle', bundle],
   ])('verification of a %s', async (_format, made) => {
     const [items, bytes] = [fresh(), Uint8Array.from(made)];
-    const judging = verifyAggregateAsync(bytes, items);
+    const judging = falconry.verifyAggregateAsync(bytes, items);
     spoil(items, bytes);
     expect(await judging).toBe(true);
   });
 
   test('in a pool', async () => {
-    const pool = createAggregatePool({ threads: 2 });
+    const pool = falconry.createAggregatePool({ threads: 2 });
     const items = fresh();
     const making = pool.aggregate(items, { format: 'proof' });
     spoil(items);
@@ -110,21 +95,21 @@ test('what a hook changes or calls has no say in the result', async () => {
   const hook = (): void => {
     SPOILERS[0]![1](items);
     if (calls++ > 2) return;
-    const signature = falcon512.sign(message, secretKey);
+    const signature = falconry.falcon512.sign(message, secretKey);
     const own = [{ publicKey, message, signature }];
     verdicts.push(
-      falcon512.verify(signature, message, publicKey),
-      verifyAggregate(aggregateSync(own), own),
-      verifyAggregate(proof, honest),
-      findInvalid(honest).length === 0,
+      falconry.falcon512.verify(signature, message, publicKey),
+      falconry.verifyAggregate(falconry.aggregateSync(own), own),
+      falconry.verifyAggregate(proof, honest),
+      falconry.findInvalid(honest).length === 0,
     );
     inner.push(
-      aggregate(fresh(), { format: 'proof' }).then((made) => Buffer.compare(made, proof)),
-      verifyAggregateAsync(bundle, honest).then((isValid) => (isValid ? 0 : 1)),
+      falconry.aggregate(fresh(), { format: 'proof' }).then((made) => Buffer.compare(made, proof)),
+      falconry.verifyAggregateAsync(bundle, honest).then((isValid) => (isValid ? 0 : 1)),
     );
   };
   const options = { onProgress: hook, onFormat: hook, onStats: hook };
-  const made = await aggregate(items, { format: 'proof', ...options });
+  const made = await falconry.aggregate(items, { format: 'proof', ...options });
   expect(Buffer.compare(made, proof)).toBe(0);
   expect(calls).toBeGreaterThan(3);
   expect(verdicts).toEqual(verdicts.map(() => true));
@@ -143,7 +128,7 @@ test('options are read once, by their own properties', async () => {
       return 1;
     },
   };
-  expect(Buffer.compare(await aggregate(honest, options), bundle)).toBe(0);
+  expect(Buffer.compare(await falconry.aggregate(honest, options), bundle)).toBe(0);
   expect(asked.sort()).toEqual(['format', 'threads']);
 });
 
@@ -166,17 +151,17 @@ describe('arrays that lie', () => {
     const lying = honest.map(({ publicKey, message, signature }) => {
       return { publicKey: lie(publicKey), message: lie(message), signature: lie(signature) };
     });
-    expect(findInvalid(lying)).toEqual([]);
-    expect(Buffer.compare(aggregateSync(lying), bundle)).toBe(0);
-    expect(Buffer.compare(await aggregate(lying, { format: 'proof' }), proof)).toBe(0);
-    expect(verifyAggregate(lie(proof), lying)).toBe(true);
-    expect(verifyAggregate(lie(bundle), lying)).toBe(true);
-    expect(extractSignatures(lie(bundle), lying)).toEqual(
+    expect(falconry.findInvalid(lying)).toEqual([]);
+    expect(Buffer.compare(falconry.aggregateSync(lying), bundle)).toBe(0);
+    expect(Buffer.compare(await falconry.aggregate(lying, { format: 'proof' }), proof)).toBe(0);
+    expect(falconry.verifyAggregate(lie(proof), lying)).toBe(true);
+    expect(falconry.verifyAggregate(lie(bundle), lying)).toBe(true);
+    expect(falconry.extractSignatures(lie(bundle), lying)).toEqual(
       honest.map(({ signature }) => Uint8Array.from(signature)),
     );
-    expect(inspectAggregate(lie(bundle)).sizes.total).toBe(bundle.length);
-    expect(statementCommitment(lying)).toEqual(inspectAggregate(proof).statement);
-    const pool = createAggregatePool({ threads: 2 });
+    expect(falconry.inspectAggregate(lie(bundle)).sizes.total).toBe(bundle.length);
+    expect(falconry.statementCommitment(lying)).toEqual(falconry.inspectAggregate(proof).statement);
+    const pool = falconry.createAggregatePool({ threads: 2 });
     expect(await pool.findInvalid(lying)).toEqual([]);
     expect(await pool.verifyAggregate(lie(proof), lying)).toBe(true);
     await pool.close();
@@ -187,16 +172,16 @@ describe('arrays that lie', () => {
       get: (target, name) => (name === 'length' ? Number.NaN : Reflect.get(target, name)),
     });
     for (const list of [none, new Set(honest), { length: 1, 0: honest[0] }] as never[]) {
-      expect(() => aggregateSync(list)).toThrow(TypeError);
-      expect(() => findInvalid(list)).toThrow(TypeError);
-      expect(() => verifyAggregate(bundle, list)).toThrow(TypeError);
-      expect(() => extractSignatures(bundle, list)).toThrow(TypeError);
-      expect(() => statementCommitment(list)).toThrow(TypeError);
-      await expect(aggregate(list)).rejects.toThrow(TypeError);
-      await expect(verifyAggregateAsync(bundle, list)).rejects.toThrow(TypeError);
+      expect(() => falconry.aggregateSync(list)).toThrow(TypeError);
+      expect(() => falconry.findInvalid(list)).toThrow(TypeError);
+      expect(() => falconry.verifyAggregate(bundle, list)).toThrow(TypeError);
+      expect(() => falconry.extractSignatures(bundle, list)).toThrow(TypeError);
+      expect(() => falconry.statementCommitment(list)).toThrow(TypeError);
+      await expect(falconry.aggregate(list)).rejects.toThrow(TypeError);
+      await expect(falconry.verifyAggregateAsync(bundle, list)).rejects.toThrow(TypeError);
     }
-    expect(() => findInvalid(new Array(2 ** 32 - 1))).toThrow(RangeError);
-    expect(verifyAggregate(bundle, [...honest, honest[0]!])).toBe(false);
+    expect(() => falconry.findInvalid(new Array(2 ** 32 - 1))).toThrow(RangeError);
+    expect(falconry.verifyAggregate(bundle, [...honest, honest[0]!])).toBe(false);
   });
 
   test('getters are asked once for each field', () => {
@@ -206,16 +191,16 @@ describe('arrays that lie', () => {
         new Proxy(item, {
           get(target, name) {
             asked++;
-            falcon1024.verifyBatch([]);
+            falconry.falcon1024.verifyBatch([]);
             return Reflect.get(target, name);
           },
         }),
     );
-    expect(findInvalid(watched)).toEqual([]);
+    expect(falconry.findInvalid(watched)).toEqual([]);
     expect(asked).toBe(3 * honest.length);
-    expect(Buffer.compare(aggregateSync(watched), bundle)).toBe(0);
+    expect(Buffer.compare(falconry.aggregateSync(watched), bundle)).toBe(0);
     expect(asked).toBe(6 * honest.length);
-    expect(verifyAggregate(proof, watched)).toBe(true);
+    expect(falconry.verifyAggregate(proof, watched)).toBe(true);
     expect(asked).toBe(8 * honest.length);
   });
 });
@@ -230,11 +215,11 @@ test('results are plain arrays in memory of their own', async () => {
   });
   const given = Buffer.from(bundle);
   const results = [
-    aggregateSync(buffers),
-    await aggregate(buffers, { format: 'proof' }),
-    ...extractSignatures(given, buffers),
-    inspectAggregate(given).statement,
-    statementCommitment(buffers),
+    falconry.aggregateSync(buffers),
+    await falconry.aggregate(buffers, { format: 'proof' }),
+    ...falconry.extractSignatures(given, buffers),
+    falconry.inspectAggregate(given).statement,
+    falconry.statementCommitment(buffers),
   ];
   given.fill(0);
   expect(results.slice(2, 2 + honest.length)).toEqual(honest.map(({ signature }) => signature));
@@ -246,7 +231,7 @@ test('results are plain arrays in memory of their own', async () => {
 
 test('what is sealed is what was signed, though another thread writes to the message', async () => {
   const { publicKey, secretKey } = testKeys(512);
-  const key = falcon512.expandSecretKey(secretKey);
+  const key = falconry.falcon512.expandSecretKey(secretKey);
   const shared = new Uint8Array(new SharedArrayBuffer(100_000));
   const writer = new Worker(
     `const { workerData } = require('node:worker_threads');
@@ -257,8 +242,8 @@ test('what is sealed is what was signed, though another thread writes to the mes
   );
   await new Promise((resolve) => writer.once('message', resolve));
   for (let i = 0; i < 50; i++) {
-    const sealed = falcon512.attached.seal(shared, key);
-    expect(falcon512.attached.open(sealed, publicKey)).toHaveLength(shared.length);
+    const sealed = falconry.falcon512.attached.seal(shared, key);
+    expect(falconry.falcon512.attached.open(sealed, publicKey)).toHaveLength(shared.length);
   }
   await writer.terminate();
 });

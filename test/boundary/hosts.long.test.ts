@@ -1,7 +1,4 @@
-/**
- * Every refusal is ours: on hosts that lack something, importing never throws, and a call says what
- * is missing and what helps.
- */
+/** On hosts that lack something, importing never throws, and a call says what is missing. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -110,10 +107,7 @@ describe('Node', () => {
 
   test.each<[string, string]>([
     ['no crypto', 'delete globalThis.crypto'],
-    [
-      'a crypto without getRandomValues',
-      'Object.defineProperty(globalThis, "crypto", {value: {}})',
-    ],
+    ['crypto without getRandomValues', 'Object.defineProperty(globalThis, "crypto", {value: {}})'],
     ['randomness that throws', 'crypto.getRandomValues = () => { throw new Error("no entropy") }'],
     ['randomness that fills nothing', 'crypto.getRandomValues = (array) => array'],
   ])('with %s: verifies, and signs nothing', async (_, before) => {
@@ -171,17 +165,11 @@ describe.each(['index.ts', 'falcon/index.ts'])('one script of src/%s', (entry) =
   test('is refused by a policy, and told how to allow it', async () => {
     const realm = createContext({}, { codeGeneration: { strings: true, wasm: false } });
     runInContext(await bundle(entry, 'iife'), realm);
-    const ending = await runInContext(
-      `(async () => { ${TELL} return tell(calls(falconry)); })()`,
-      realm,
-    );
+    const script = `(async () => { ${TELL} return tell(calls(falconry)); })()`;
+    const ending = await runInContext(script, realm);
     const none = lacking(/forbids compiling.*'wasm-unsafe-eval'.*useFalconModule\(\)/);
-    expect(JSON.parse(ending)).toMatchObject({
-      keygen: none,
-      verify: none,
-      verifyBatch: none,
-      ready: none,
-    });
+    const all = { keygen: none, verify: none, verifyBatch: none, ready: none };
+    expect(JSON.parse(ending)).toMatchObject(all);
   });
 
   test.each(['cjs', 'iife'] as const)('loads as %s', async (format) => {

@@ -1,20 +1,12 @@
-/**
- * The second verifier on toy rows with hidden messages, which a slow prover makes proofs of: its
- * own tests are in hidden/, in its own language.
- */
+/** The second verifier on toy rows with hidden messages; its own tests are in hidden/. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
+// biome-ignore format: several in a line
 const GROUPS = [
-  ['Proofs', 3],
-  ['Container', 2],
-  ['Table', 4],
-  ['Sizes', 2],
-  ['Parser', 8],
-  ['Order', 3],
-  ['Functionals', 1],
-  ['Limits', 6],
+  ['Proofs', 3], ['Container', 2], ['Table', 4], ['Sizes', 2], ['Parser', 8], ['Order', 3],
+  ['Functionals', 1], ['Limits', 6],
 ] as const;
 
 test('hidden/test_hidden.py', { timeout: 900_000 }, () => {

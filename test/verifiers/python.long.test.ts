@@ -1,7 +1,4 @@
-/**
- * The verifier in Python, written from docs/protocol.md and docs/bundle-format.md alone: over all
- * vectors, and on the files of a service.
- */
+/** The verifier in Python, written from the documents alone: all vectors, a service's files. */
 import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

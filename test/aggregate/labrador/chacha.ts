@@ -1,17 +1,10 @@
-/**
- * ChaCha with 8 rounds by the definition, and what protocol.md makes of its stream, for
- * comparison.
- */
+/** ChaCha8 by the definition, and what protocol.md makes of its stream, for comparison. */
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
 import { add, centred, type Poly, sigma, zero } from './plain.ts';
 
 const rotl = (x: number, n: number) => ((x << n) | (x >>> (32 - n))) >>> 0;
 
-export function chachaBlock(
-  key: Uint8Array,
-  counter: number,
-  nonce: readonly number[],
-): Uint8Array {
+export function chachaBlock(key: Uint8Array, counter: number, nonce: readonly number[]) {
   const words = new DataView(key.buffer, key.byteOffset, 32);
   const state = [
     ...[0x61707865, 0x3320646e, 0x79622d32, 0x6b206574],

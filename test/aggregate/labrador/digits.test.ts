@@ -42,17 +42,9 @@ describe.each(BOTH_MODULES)('digits, cuts, packings and norms, %s module', async
     ];
   };
 
-  test.each([
-    [5, 9],
-    [6, 8],
-    [7, 7],
-    [9, 5],
-    [4, 11],
-    [4, 14],
-    [2, 15],
-    [3, 15],
-    [1, 1],
-  ])('%i digits of %i bits', (count, bits) => {
+  // biome-ignore format: one line
+  const PAIRS = [[5, 9], [6, 8], [7, 7], [9, 5], [4, 11], [4, 14], [2, 15], [3, 15], [1, 1]];
+  test.each(PAIRS)('%i digits of %i bits', (count, bits) => {
     for (let round = 0; round < 20; round++) {
       const a = [...edges(bits), ...random.poly(round % 2 ? HALF_Q : 5000n)].slice(0, 64);
       m.writeCoefs(COEFS, a);
@@ -67,13 +59,9 @@ describe.each(BOTH_MODULES)('digits, cuts, packings and norms, %s module', async
 
   test('digits of 16 bits fit, 32768 and -32769 do not, in every place', () => {
     for (let i = 0; i < 64; i++) {
-      for (const [x, status] of [
-        [32767n, 0],
-        [-32768n, 0],
-        [32768n, 1],
-        [-32769n, 1],
-        [2n ** 43n, 1],
-      ] as const) {
+      // biome-ignore format: one line
+      const pairs = [[32767n, 0], [-32768n, 0], [32768n, 1], [-32769n, 1], [2n ** 43n, 1]] as const;
+      for (const [x, status] of pairs) {
         m.writeCoefs(
           COEFS,
           Array.from({ length: 64 }, (_, j) => (i === j ? x : 1n)),

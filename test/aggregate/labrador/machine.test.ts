@@ -26,6 +26,20 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     return handle;
   };
   const read = (handle: Coefs): Poly[] => split(lab.i64(handle));
+  /** The first columns of a vector, and the same put there. */
+  const columns = (row: number, count = 40): Poly[] => {
+    const back = lab.coefs(count);
+    kernels.vecToCoefs(back.at, row, 0, count);
+    return read(back);
+  };
+  const fill = (row: number, list: Poly[]): void =>
+    void kernels.coefsToVec(row, 0, coefs(list).at, 512, list.length);
+  const formsOf = (list: Poly[]) => {
+    const forms = lab.forms(list.length);
+    kernels.smallsToForms(forms.at, smalls(list).at, list.length);
+    return forms;
+  };
+  const centredPoly = (a: Poly): Poly => a.map((x) => centred(x));
   const polys = (count: number, bound: bigint) =>
     Array.from({ length: count }, () => random.poly(bound));
   const inner = (a: Poly[], b: Poly[]): Poly =>
@@ -83,14 +97,9 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     });
   });
 
-  test.each([
-    [0, 5],
-    [1, 4],
-    [3, 1],
-    [30, 37],
-    [31, 2],
-    [5, 0],
-  ])('runs of columns from %i, %i of them', (column, count) => {
+  // biome-ignore format: one line
+  const ENDS = [[0, 5], [1, 4], [3, 1], [30, 37], [31, 2], [5, 0]];
+  test.each(ENDS)('runs of columns from %i, %i of them', (column, count) => {
     lab.scope(() => {
       const small = polys(count, 8192n);
       const wide = polys(count, 32767n);
@@ -100,26 +109,22 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
       kernels.widesToVec(lab.row(vecs, 1), column, smalls(wide).at, 128, count);
       kernels.coefsToVec(lab.row(vecs, 2), column, coefs(large).at, 512, count);
       for (const [i, expected] of [small, wide, large].entries()) {
-        const back = lab.coefs(80);
-        kernels.vecToCoefs(back.at, lab.row(vecs, i), 0, 80);
         const padded = Array.from({ length: 80 }, (_, j) => expected[j - column] ?? zero());
-        expect(read(back)).toEqual(padded);
+        expect(columns(lab.row(vecs, i), 80)).toEqual(padded);
       }
     });
   });
 
   test('commitment, garbage and amortisation of a small witness', () => {
     lab.scope(() => {
-      const [rows, columns, kappa] = [3, 40, 2];
-      const s = Array.from({ length: rows }, () => polys(columns, 4096n));
-      const key = Array.from({ length: kappa }, () => polys(columns, HALF_Q));
-      const [sVecs, keyVecs] = [lab.vecs(rows, columns), lab.vecs(kappa, columns)];
+      const [rows, n, kappa] = [3, 40, 2];
+      const s = Array.from({ length: rows }, () => polys(n, 4096n));
+      const key = Array.from({ length: kappa }, () => polys(n, HALF_Q));
+      const [sVecs, keyVecs] = [lab.vecs(rows, n), lab.vecs(kappa, n)];
       for (const [i, x] of s.entries()) {
-        kernels.smallsToVec(lab.row(sVecs, i), 0, smalls(x).at, 128, columns);
+        kernels.smallsToVec(lab.row(sVecs, i), 0, smalls(x).at, 128, n);
       }
-      for (const [i, x] of key.entries()) {
-        kernels.coefsToVec(lab.row(keyVecs, i), 0, coefs(x).at, 512, columns);
-      }
+      for (const [i, x] of key.entries()) fill(lab.row(keyVecs, i), x);
       const t = lab.sums(kappa * rows);
       lab.products(t, keyVecs, sVecs);
       const tCoefs = lab.coefs(kappa * rows);
@@ -146,21 +151,12 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
       expect(read(gCoefs)).toEqual(pairs);
 
       const c = polys(rows, 2n);
-      const cForms = lab.forms(rows);
-      kernels.smallsToForms(cForms.at, smalls(c).at, rows);
-      const z = lab.vecs(1, columns);
-      lab.combine(
-        z,
-        0,
-        s.map((_, i) => lab.row(sVecs, i)),
-        cForms,
-      );
-      const zCoefs = lab.coefs(columns);
-      kernels.vecToCoefs(zCoefs.at, z.at, 0, columns);
-      const expected = Array.from({ length: columns }, (_, j) =>
+      const z = lab.vecs(1, n);
+      lab.combine(z, 0, lab.addresses(sVecs), formsOf(c));
+      const expected = Array.from({ length: n }, (_, j) =>
         s.reduce((sum, x, a) => add(sum, multiply(c[a]!, x[j]!)), zero()),
       );
-      expect(read(zCoefs)).toEqual(expected);
+      expect(columns(z.at)).toEqual(expected);
     });
   });
 
@@ -170,28 +166,11 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
       const rows = Array.from({ length: count }, () => polys(2, 2n ** 40n));
       const c = polys(count, 4n);
       const vecs = lab.vecs(count, 2);
-      for (const [i, x] of rows.entries()) {
-        kernels.coefsToVec(lab.row(vecs, i), 0, coefs(x).at, 512, 2);
-      }
-      const forms = lab.forms(count);
-      kernels.smallsToForms(forms.at, smalls(c).at, count);
+      for (const [i, x] of rows.entries()) fill(lab.row(vecs, i), x);
       const out = lab.vecs(1, 2);
-      lab.combine(
-        out,
-        0,
-        rows.map((_, i) => lab.row(vecs, i)),
-        forms,
-      );
-      const back = lab.coefs(2);
-      kernels.vecToCoefs(back.at, out.at, 0, 2);
-      expect(read(back)).toEqual(
-        [0, 1].map((j) =>
-          inner(
-            rows.map((x) => x[j]!),
-            c,
-          ),
-        ),
-      );
+      lab.combine(out, 0, lab.addresses(vecs), formsOf(c));
+      const column = (j: number) => rows.map((x) => x[j]!);
+      expect(columns(out.at, 2)).toEqual([0, 1].map((j) => inner(column(j), c)));
     });
   });
 
@@ -199,28 +178,17 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
     lab.scope(() => {
       const rowsOf = (count: number): readonly [ReturnType<typeof lab.vecs>, number[]] => {
         const vecs = lab.vecs(count, 2);
-        for (let i = 0; i < count; i++) {
-          kernels.coefsToVec(lab.row(vecs, i), 0, coefs(polys(2, 2n ** 40n)).at, 512, 2);
-        }
+        for (let i = 0; i < count; i++) fill(lab.row(vecs, i), polys(2, 2n ** 40n));
         return [vecs, lab.addresses(vecs)];
       };
       const into = (count: number): Poly[] => {
         const [vecs, rows] = rowsOf(count);
-        const forms = lab.forms(count);
         const c = polys(count, 4n);
-        kernels.smallsToForms(forms.at, smalls(c).at, count);
-        const back = lab.coefs(2 * count);
-        for (const [i, row] of rows.entries()) kernels.vecToCoefs(back.at + 1024 * i, row, 0, 2);
-        const before = read(back);
-        lab.combine(vecs, count - 1, rows, forms);
-        kernels.vecToCoefs(back.at, rows[count - 1]!, 0, 2);
-        const expected = [0, 1].map((j) =>
-          inner(
-            before.filter((_, i) => i % 2 === j),
-            c,
-          ),
-        );
-        expect(read(back).slice(0, 2)).toEqual(expected);
+        const before = rows.map((row) => columns(row, 2));
+        lab.combine(vecs, count - 1, rows, formsOf(c));
+        const column = (j: number) => before.map((x) => x[j]!);
+        const expected = [0, 1].map((j) => inner(column(j), c));
+        expect(columns(rows[count - 1]!, 2)).toEqual(expected);
         return expected;
       };
       into(32);
@@ -261,8 +229,7 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
   test('second copies, norms as polynomials, and reduction in place', () => {
     lab.scope(() => {
       const [alpha] = polys(1, 2n);
-      const alphaForm = lab.forms(1);
-      kernels.smallsToForms(alphaForm.at, smalls([alpha!]).at, 1);
+      const alphaForm = formsOf([alpha!]);
       for (const [column, count] of [
         [0, 17],
         [17, 17],
@@ -272,11 +239,9 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
         const vecs = lab.vecs(1, 40);
         const handle = smalls(s);
         kernels.twistedToVec(vecs.at, column, handle.at, 128, count, alphaForm.at);
-        const back = lab.coefs(40);
-        kernels.vecToCoefs(back.at, vecs.at, 0, 40);
         const expected = s.map((x) => multiply(alpha!, sigma(x)));
         const padded = Array.from({ length: 40 }, (_, j) => expected[j - column] ?? zero());
-        expect(read(back)).toEqual(padded);
+        expect(columns(vecs.at)).toEqual(padded);
 
         const w = lab.coefs(1);
         kernels.selfProduct(w.at, handle.at, count);
@@ -296,8 +261,7 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
       kernels.mulForm(forms.at, forms.at, forms.at + 768);
       const back = lab.coefs(1);
       kernels.formsToCoefs(back.at, forms.at, 1);
-      const ab = multiply(a, b).map((x) => centred(x));
-      expect(read(back)[0]).toEqual(multiply(ab, b).map((x) => centred(x)));
+      expect(read(back)[0]).toEqual(centredPoly(multiply(centredPoly(multiply(a, b)), b)));
     });
   });
 
@@ -313,54 +277,35 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
       lab.stream(keyAt, nonce[0]!, nonce[1]!);
       kernels.expandKey(vec.at, 0, 8);
       kernels.expandKey(vec.at, 16, 11);
-      const back = lab.coefs(64);
-      kernels.vecToCoefs(back.at, vec.at, 0, 64);
-      expect(read(back)).toEqual(
+      expect(columns(vec.at, 64)).toEqual(
         Array.from({ length: 64 }, (_, j) => (j < 8 || (j >= 16 && j < 27) ? element(j) : zero())),
       );
     });
   });
 
-  test.each([
-    [0, 0, 1],
-    [0, 3, 4],
-    [1, 2, 1],
-    [1, 1, 2],
-    [3, 30, 6],
-    [30, 5, 9],
-    [31, 0, 2],
-    [7, 4, 0],
-  ])('copies to columns from %i on of those from %i on, %i of them', (column, first, count) => {
-    lab.scope(() => {
-      const [to, from] = [polys(40, HALF_Q), polys(40, HALF_Q)];
-      const vecs = lab.vecs(2, 40);
-      for (const [i, x] of [to, from].entries()) {
-        kernels.coefsToVec(lab.row(vecs, i), 0, coefs(x).at, 512, 40);
-      }
-      kernels.copyColumns(lab.row(vecs, 0), column, lab.row(vecs, 1), first, count);
-      const back = lab.coefs(40);
-      for (const [i, expected] of [
-        to.toSpliced(column, count, ...from.slice(first, first + count)),
-        from,
-      ].entries()) {
-        kernels.vecToCoefs(back.at, lab.row(vecs, i), 0, 40);
-        expect(read(back)).toEqual(expected);
-      }
-    });
-  });
+  // biome-ignore format: one line
+  const TRIPLES = [
+    [0, 0, 1], [0, 3, 4], [1, 2, 1], [1, 1, 2], [3, 30, 6], [30, 5, 9], [31, 0, 2], [7, 4, 0],
+  ];
+  test.each(TRIPLES)(
+    'copies to columns from %i on of those from %i on, %i of them',
+    (column, first, count) => {
+      lab.scope(() => {
+        const [to, from] = [polys(40, HALF_Q), polys(40, HALF_Q)];
+        const vecs = lab.vecs(2, 40);
+        for (const [i, x] of [to, from].entries()) fill(lab.row(vecs, i), x);
+        kernels.copyColumns(lab.row(vecs, 0), column, lab.row(vecs, 1), first, count);
+        const copied = from.slice(first, first + count);
+        expect(columns(lab.row(vecs, 0))).toEqual(to.toSpliced(column, count, ...copied));
+        expect(columns(lab.row(vecs, 1))).toEqual(from);
+      });
+    },
+  );
 
   // four columns at a time, whatever the first; a vector has blocks of 32 columns
+  // biome-ignore format: several in a line
   const RUNS = [
-    [0, 1],
-    [0, 2],
-    [2, 3],
-    [4, 4],
-    [1, 9],
-    [3, 6],
-    [28, 8],
-    [29, 7],
-    [30, 6],
-    [31, 5],
+    [0, 1], [0, 2], [2, 3], [4, 4], [1, 9], [3, 6], [28, 8], [29, 7], [30, 6], [31, 5],
   ] as const;
 
   const omegas = (lifts: number) =>
@@ -386,14 +331,12 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
       const at = [0, 1].map((i) => lab.row(vecs, i)) as [number, number];
       kernels.collapseToVecs(...at, column, first, count);
       for (const [lift, weights] of omega.entries()) {
-        const back = lab.coefs(40);
-        kernels.vecToCoefs(back.at, at[lift]!, 0, 40);
         const expected = Array.from({ length: 40 }, (_, j) => {
           if (j < column || j >= column + count) return zero();
           const bits = chachaStream(keyBytes, nonce, BLOCKS * (first + j - column), BLOCKS);
           return projectedForm(bits, weights);
         });
-        expect(read(back)).toEqual(expected);
+        expect(columns(at[lift]!)).toEqual(expected);
       }
     });
   });
@@ -423,8 +366,7 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
         const [first, t] = [101, 1]; // from t = 4 on there is no functional
         kernels.liftRun(column, first, t, count, parts.at);
         for (const k of [0, 1, 2]) {
-          const back = lab.coefs(40);
-          kernels.vecToCoefs(back.at, lab.row(rows, k), 0, 40);
+          const back = columns(lab.row(rows, k));
           for (let j = 0; j < 40; j++) {
             const i = j - column;
             let sum = zero();
@@ -436,22 +378,16 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
                 if (part) sum = sum.map((x, at) => x + weight * part[at]!);
               }
             }
-            expect(read(back)[j]).toEqual(sum.map((x) => centred(x)));
+            expect(back[j]).toEqual(centredPoly(sum));
           }
         }
       });
     },
   );
 
-  test.each([
-    [0, 1],
-    [0, 4],
-    [3, 1],
-    [3, 6],
-    [29, 5],
-    [31, 3],
-    [5, 0],
-  ])(
+  // biome-ignore format: several in a line
+  const PARTS = [[0, 1], [0, 4], [3, 1], [3, 6], [29, 5], [31, 3], [5, 0]];
+  test.each(PARTS)(
     'multiples of a polynomial into columns from %i on, %i of them, and their sum',
     (column, count) => {
       lab.scope(() => {
@@ -459,26 +395,23 @@ describe.each(BOTH_MODULES)('wrapper, %s module', (module) => {
         const factors = polys(count, 4n);
         const form = lab.forms(1);
         kernels.coefsToForm(form.at, coefs([a]).at);
-        const factorForms = lab.forms(count);
-        kernels.smallsToForms(factorForms.at, smalls(factors).at, count);
+        const factorForms = formsOf(factors);
         const vec = lab.vecs(1, 40);
         const before = polys(40, 100n);
         kernels.smallsToVec(vec.at, 0, smalls(before).at, 128, 40);
         kernels.multiplesToVec(vec.at, column, count, form.at, factorForms.at);
-        const back = lab.coefs(40);
-        kernels.vecToCoefs(back.at, vec.at, 0, 40);
-        const products = factors.map((factor) => multiply(a, factor).map((x) => centred(x)));
-        expect(read(back)).toEqual(before.toSpliced(column, count, ...products));
+        const products = factors.map((factor) => centredPoly(multiply(a, factor)));
+        expect(columns(vec.at)).toEqual(before.toSpliced(column, count, ...products));
 
-        const sum = lab.forms(1);
-        kernels.smallsToForms(sum.at, smalls(before).at, 1);
+        const sum = formsOf(before.slice(0, 1));
+        const back = lab.coefs(1);
         kernels.addMultiples(sum.at, vec.at, column, count, factorForms.at);
         kernels.formToCoefs(back.at, sum.at);
         const expected = products.reduce((all, product, j) => {
           const term = multiply(product, factors[j]!);
           return all.map((x, at) => x + term[at]!);
         }, before[0]!);
-        expect(read(back)[0]).toEqual(expected.map((x) => centred(x)));
+        expect(read(back)[0]).toEqual(centredPoly(expected));
       });
     },
   );

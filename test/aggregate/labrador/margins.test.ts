@@ -1,27 +1,13 @@
 /** What the transforms leave free of 16 and 32 bits, computed from their generated text. */
 import { describe, expect, test } from 'vitest';
 import { labradorPassesSource, labradorTablesSource } from '../../../scripts/generate/labrador.ts';
-import {
-  blockBound,
-  centredQ,
-  cofactor,
-  FORM_MAX,
-  INVERSE_MAX,
-  LIMB_BOUNDS,
-  limbs,
-  PAIRS,
-  PRIMES,
-  PRODUCT,
-  reciprocal,
-  residueBound,
-  SMALL_MAX,
-} from '../../../scripts/generate/labradorPlan.ts';
+import * as labradorPlan from '../../../scripts/generate/labradorPlan.ts';
 import { type Interval, Overflow, scriptOf } from '../../support/intervals.ts';
 import { type Extent, runOnIntervals, sumsOf, tablesOf } from './intervals.ts';
 
 const passes = scriptOf(labradorPassesSource());
 const tables = tablesOf(labradorTablesSource());
-const formMax = (prime: number) => (PRIMES[prime]! + 1) / 2;
+const formMax = (prime: number) => (labradorPlan.PRIMES[prime]! + 1) / 2;
 
 interface Transform {
   readonly name: string;
@@ -35,13 +21,13 @@ interface Transform {
 }
 const within = (bound: number): Interval => [-bound, bound];
 const limb = (at: number): Interval => {
-  const bound = LIMB_BOUNDS[Math.floor(at / 128)]!;
+  const bound = labradorPlan.LIMB_BOUNDS[Math.floor(at / 128)]!;
   return at < 256 ? [-bound, bound - 1] : within(bound);
 };
 const TRANSFORMS: readonly Transform[] = [
   {
     name: 'forwardSmall',
-    input: () => within(SMALL_MAX),
+    input: () => within(labradorPlan.SMALL_MAX),
     largest: formMax,
     inside: [29715, 32039, 30194, 26036, 26140, 23179],
     spare: 0,
@@ -63,14 +49,14 @@ const TRANSFORMS: readonly Transform[] = [
   {
     name: 'inverseOfForm',
     input: (prime) => within(formMax(prime)),
-    largest: residueBound,
+    largest: labradorPlan.residueBound,
     inside: [30482, 31616, 31756, 25226, 25362, 22823],
     spare: 10,
   },
   {
     name: 'inverseOfSums',
-    input: (prime) => sumsOf(blockBound(PRIMES[prime]!)),
-    largest: residueBound,
+    input: (prime) => sumsOf(labradorPlan.blockBound(labradorPlan.PRIMES[prime]!)),
+    largest: labradorPlan.residueBound,
     inside: [30566, 31663, 31896, 25249, 25368, 22828],
     spare: 10,
   },
@@ -80,7 +66,9 @@ describe.each(TRANSFORMS)('$name', ({ name, input, largest, inside, spare }) => 
   const from = passes.indexOf(`function ${name}(`);
   const own = passes.slice(from, passes.indexOf('\n}\n', from) + 3);
   const extents = (text: string): Extent[] =>
-    PRIMES.map((_, prime) => runOnIntervals(text, name, tables, prime, (at) => input(prime, at)));
+    labradorPlan.PRIMES.map((_, prime) =>
+      runOnIntervals(text, name, tables, prime, (at) => input(prime, at)),
+    );
 
   test('no lane overflows, and the margins are the known ones', () => {
     const found = extents(own);
@@ -110,21 +98,25 @@ describe.each(TRANSFORMS)('$name', ({ name, input, largest, inside, spare }) => 
 test('32-bit lanes: products of a block, quotient and limbs of the reconstruction', () => {
   const bits = (x: number) => Number(Math.log2(2 ** 31 / x).toFixed(3));
   let quotient = 2 ** 27;
-  const sums = limbs(centredQ(PRODUCT)).map((limb) => 6 * Math.abs(limb));
-  for (const [i, p] of PRIMES.entries()) {
-    quotient += residueBound(i) * reciprocal(p);
-    for (const [j, limb] of limbs(centredQ(cofactor(i))).entries()) {
-      sums[j]! += residueBound(i) * Math.abs(limb);
+  const sums = labradorPlan
+    .limbs(labradorPlan.centredQ(labradorPlan.PRODUCT))
+    .map((limb) => 6 * Math.abs(limb));
+  for (const [i, p] of labradorPlan.PRIMES.entries()) {
+    quotient += labradorPlan.residueBound(i) * labradorPlan.reciprocal(p);
+    for (const [j, limb] of labradorPlan
+      .limbs(labradorPlan.centredQ(labradorPlan.cofactor(i)))
+      .entries()) {
+      sums[j]! += labradorPlan.residueBound(i) * Math.abs(limb);
     }
   }
-  expect([2 * PAIRS * FORM_MAX ** 2, quotient, ...sums].map(bits)).toEqual([
-    0.517, 0.391, 1.822, 2.373, 2.432,
-  ]);
+  expect(
+    [2 * labradorPlan.PAIRS * labradorPlan.FORM_MAX ** 2, quotient, ...sums].map(bits),
+  ).toEqual([0.517, 0.391, 1.822, 2.373, 2.432]);
 });
 
 test('sums over blocks keep the bound that the inverse transform was planned for', () => {
-  for (const p of PRIMES) {
-    const [, most] = sumsOf(blockBound(p));
-    expect(Math.floor((most + p * 32768) / 65536)).toBeLessThanOrEqual(INVERSE_MAX);
+  for (const p of labradorPlan.PRIMES) {
+    const [, most] = sumsOf(labradorPlan.blockBound(p));
+    expect(Math.floor((most + p * 32768) / 65536)).toBeLessThanOrEqual(labradorPlan.INVERSE_MAX);
   }
 });

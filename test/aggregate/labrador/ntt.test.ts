@@ -1,28 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import {
-  blockBound,
-  centredQ,
-  cofactor,
-  cofactorInverse,
-  FORM_MAX,
-  FORWARD_REDUCES,
-  forwardBounds,
-  INVERSE_MAX,
-  inverseBounds,
-  limbs,
-  limbsBound,
-  MAX_BLOCKS,
-  PAIRS,
-  PRIMES,
-  PRODUCT,
-  Q,
-  ROOTS,
-  reciprocal,
-  reconstructionMargin,
-  residueBound,
-  SMALL_MAX,
-  SMALL_REDUCES,
-} from '../../../scripts/generate/labradorPlan.ts';
+import * as plan from '../../../scripts/generate/labradorPlan.ts';
 import { bitReverse, LANE_MAX, powMod } from '../../../scripts/generate/modular.ts';
 import { BOTH_MODULES } from '../../support/assembly.ts';
 import { labradorModule } from './area.ts';
@@ -38,6 +15,7 @@ import {
   source,
 } from './plain.ts';
 
+const { PRIMES, PRODUCT, Q, ROOTS } = plan;
 const random = source('labrador ntt');
 
 describe('the plan', () => {
@@ -54,36 +32,38 @@ describe('the plan', () => {
   test('no 16-bit lane overflows, in any transform, for any input it allows', () => {
     for (const [i, p] of PRIMES.entries()) {
       for (const [bound, reduces] of [
-        [SMALL_MAX, SMALL_REDUCES],
-        [LANE_MAX + 1, FORWARD_REDUCES], // -2^15 too
-        [limbsBound(p), FORWARD_REDUCES],
+        [plan.SMALL_MAX, plan.SMALL_REDUCES],
+        [LANE_MAX + 1, plan.FORWARD_REDUCES], // -2^15 too
+        [plan.limbsBound(p), plan.FORWARD_REDUCES],
       ] as const) {
-        const bounds = forwardBounds(i, bound, reduces);
+        const bounds = plan.forwardBounds(i, bound, reduces);
         expect(Math.max(...bounds)).toBeLessThanOrEqual(LANE_MAX);
         expect(bounds.at(-1)).toBeLessThanOrEqual((p + 1) / 2);
       }
-      expect(Math.max(...inverseBounds(i, INVERSE_MAX))).toBeLessThanOrEqual(LANE_MAX);
-      expect(limbsBound(p)).toBeLessThanOrEqual(28603);
+      expect(Math.max(...plan.inverseBounds(i, plan.INVERSE_MAX))).toBeLessThanOrEqual(LANE_MAX);
+      expect(plan.limbsBound(p)).toBeLessThanOrEqual(28603);
     }
   });
 
   test('no 32-bit lane overflows: products of a block, sums over blocks, reconstruction', () => {
-    expect(2 * PAIRS * FORM_MAX ** 2).toBeLessThan(2 ** 31);
+    expect(2 * plan.PAIRS * plan.FORM_MAX ** 2).toBeLessThan(2 ** 31);
     const sums = [0, 0, 0];
     let quotient = 0;
     for (const [i, p] of PRIMES.entries()) {
-      expect(blockBound(p)).toBeLessThanOrEqual(LANE_MAX);
-      expect((MAX_BLOCKS * blockBound(p)) / 65536 + p / 2).toBeLessThanOrEqual(INVERSE_MAX);
-      quotient += residueBound(i) * reciprocal(p);
-      for (const [limb, value] of limbs(centredQ(cofactor(i))).entries()) {
+      expect(plan.blockBound(p)).toBeLessThanOrEqual(LANE_MAX);
+      expect((plan.MAX_BLOCKS * plan.blockBound(p)) / 65536 + p / 2).toBeLessThanOrEqual(
+        plan.INVERSE_MAX,
+      );
+      quotient += plan.residueBound(i) * plan.reciprocal(p);
+      for (const [limb, value] of plan.limbs(plan.centredQ(plan.cofactor(i))).entries()) {
         expect(Math.abs(value)).toBeLessThanOrEqual(16384);
-        sums[limb]! += residueBound(i) * Math.abs(value);
+        sums[limb]! += plan.residueBound(i) * Math.abs(value);
       }
     }
     expect(quotient + 2 ** 27).toBeLessThan(2 ** 31);
     for (const sum of sums) expect(sum + 6 * 16384).toBeLessThan(2 ** 31);
-    expect(reconstructionMargin()).toBeLessThan(2 ** -13.4); // of P: 2^-12.4 of P/2
-    expect(MAX_BLOCKS).toBe(6940);
+    expect(plan.reconstructionMargin()).toBeLessThan(2 ** -13.4); // of P: 2^-12.4 of P/2
+    expect(plan.MAX_BLOCKS).toBe(6940);
   });
 });
 
@@ -114,7 +94,7 @@ describe.each(BOTH_MODULES)('NTT form, %s module', async (module) => {
 
   test('round trip of small polynomials', () => {
     for (const [name, bound] of [
-      ['smallToForm', SMALL_MAX],
+      ['smallToForm', plan.SMALL_MAX],
       ['wideToForm', LANE_MAX],
     ] as const) {
       const polys = hardPolys(random, BigInt(bound));
@@ -173,9 +153,9 @@ describe.each(BOTH_MODULES)('NTT form, %s module', async (module) => {
 
   test('products', () => {
     for (const [boundA, boundB] of [
-      [SMALL_MAX, SMALL_MAX],
+      [plan.SMALL_MAX, plan.SMALL_MAX],
       [1, 1],
-      [SMALL_MAX, 2],
+      [plan.SMALL_MAX, 2],
     ] as const) {
       const as = hardPolys(random, BigInt(boundA));
       const bs = hardPolys(random, BigInt(boundB)).reverse();
@@ -222,13 +202,13 @@ describe.each(BOTH_MODULES)('NTT form, %s module', async (module) => {
     const limit = ((PRODUCT / 2n) * (2n ** 20n - 194n)) / 2n ** 20n; // 2^-12.4 = 194 / 2^20
     const reconstruct = (integers: bigint[], shift: bigint): Poly => {
       for (const [i, p] of PRIMES.entries()) {
-        const inverseValue = BigInt(cofactorInverse(i));
+        const inverseValue = BigInt(plan.cofactorInverse(i));
         const lanes = m.lanes(RESIDUES + 128 * i, 64);
         for (const [j, x] of integers.entries()) {
           // every representative that the bound allows
           let a = Number(mod(x * inverseValue, BigInt(p))) - (shift === 0n ? 0 : p);
           if (shift === 2n) a = a < -p / 2 ? a + p : a;
-          if (Math.abs(a) > residueBound(i)) a += a > 0 ? -p : p;
+          if (Math.abs(a) > plan.residueBound(i)) a += a > 0 ? -p : p;
           lanes[j] = a;
         }
       }

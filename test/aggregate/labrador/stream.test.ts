@@ -50,12 +50,9 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
   test('blocks of the stream, from any counter', () => {
     const nonce = [0x00030201, 4, 0];
     start(nonce);
-    for (const [from, quads] of [
-      [0, 1],
-      [1, 2],
-      [2 ** 22, 1],
-      [BLOCKS * 29273, 17],
-    ] as const) {
+    // biome-ignore format: one line
+    const choices = [[0, 1], [1, 2], [2 ** 22, 1], [BLOCKS * 29273, 17]] as const;
+    for (const [from, quads] of choices) {
       exports.xofBlocks!(OUT, from, quads);
       expect(bytes.slice(OUT, OUT + 256 * quads)).toEqual(
         chachaStream(key, nonce, from, 4 * quads),
@@ -312,18 +309,11 @@ describe.each(BOTH_MODULES)('streams and samplers, %s module', async (module) =>
     });
 
     // four polynomials are staged at a time: any place of the first one, any rest
-    test.each([
-      [0, 1],
-      [1, 2],
-      [2, 3],
-      [3, 4],
-      [4, 5],
-      [5, 6],
-      [7, 37],
-      [29273, 3],
-      [29274, 4],
-      [56830, 9],
-    ])('every row, from polynomial %i on, %i of them', (first, count) => {
+    // biome-ignore format: several in a line
+    const runs = [
+      [0, 1], [1, 2], [2, 3], [3, 4], [4, 5], [5, 6], [7, 37], [29273, 3], [29274, 4], [56830, 9],
+    ];
+    test.each(runs)('every row, from polynomial %i on, %i of them', (first, count) => {
       const s = Array.from({ length: count }, (_, i) =>
         i % 2 ? random.extreme(32767n) : random.poly(8192n),
       );
