@@ -93,7 +93,8 @@ describe('a signer of the host', () => {
     await isAsked;
     await vi.advanceTimersByTimeAsync(9999);
     expect(await Promise.race([waiting, null])).toBeNull();
-    await vi.advanceTimersByTimeAsync(1);
+    // The limit, and the second look of `withTimeout`.
+    await vi.advanceTimersByTimeAsync(1 + 50);
     const { status, headers } = await waiting;
     expect([status, headers.get('retry-after')]).toEqual([503, '1']);
     expect(logged.join('\n')).toContain('TIMED_OUT');
