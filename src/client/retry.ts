@@ -1,5 +1,5 @@
 /** The retry policy for requests. */
-import { ClientError } from './clientError.ts';
+import type { ClientError } from './clientError.ts';
 import type { RetryOptions } from './types.ts';
 
 /**
@@ -98,27 +98,3 @@ export function systemCode(error: unknown): string | undefined {
   }
   return undefined;
 }
-
-/** @throws ClientError `ABORTED` as soon as the signal aborts */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(aborted(signal));
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(aborted(signal!));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-}
-
-/** Creates the error of a call that a signal aborted. */
-export const aborted = (signal: AbortSignal): ClientError =>
-  new ClientError('aborted', {
-    code: 'ABORTED',
-    message: 'The call was aborted by its signal',
-    cause: signal.reason,
-  });

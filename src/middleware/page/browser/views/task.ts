@@ -84,16 +84,14 @@ const STEPS = [
   ['completed', 'Completed'],
 ] as const satisfies readonly (readonly [TaskState, string])[];
 
-const RANKS: Readonly<Record<TaskState, number>> = {
+/** The step of each state; a task in any other state has stopped. */
+const RANKS: Partial<Record<TaskState, number>> = {
   created: 0,
   uploaded: 0,
   waiting: 1,
   verifying: 2,
   aggregating: 3,
-  completed: 5,
-  failed: -1,
-  cancelled: -1,
-  expired: -1,
+  completed: STEPS.length,
 };
 
 /** The earliest step at which a task can reach this state. */
@@ -116,7 +114,7 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
       // Screen readers read the first state with the page, unless the task has ended in the
       // meantime.
       if (lastStatus !== '' || ended) announce(`The task is ${state ?? record.status}`);
-      const rank = state === null ? 0 : RANKS[state];
+      const rank = state === null ? 0 : (RANKS[state] ?? -1);
       if (rank >= 0) reached = rank;
       const stop = (state !== null && STOPPED_AT[state]) || 0;
       fill(steps, stepItems(rank, Math.max(stop, reached), record.status));
