@@ -267,16 +267,10 @@ function toClientError(error: unknown, call: Call, link: Link): ClientError {
   return new ClientError('network', { code: 'NETWORK', message, cause: error });
 }
 
-interface Link {
-  readonly signal: AbortSignal;
-  timedOut(): boolean;
-  startClock(ms: number): void;
-  stopClock(): void;
-  end(): void;
-}
+type Link = ReturnType<typeof linkSignals>;
 
 /** Combines signals and a time limit into one signal. `end` removes the listeners. */
-function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs: number): Link {
+function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs: number) {
   const controller = new AbortController();
   const ended = new AbortController();
   let late = false;

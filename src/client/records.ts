@@ -103,17 +103,17 @@ export function readProblem(value: unknown): Problem | undefined {
     if (typeof problem[name] !== 'number') delete problem[name];
   }
   const { errors, invalid } = problem;
-  if (!isListOf(errors, 'path', 'string') || !isListOf(errors, 'message', 'string')) {
-    delete problem.errors;
-  }
-  if (!isListOf(invalid, 'index', 'number') || !isListOf(invalid, 'reason', 'string')) {
-    delete problem.invalid;
-  }
+  if (!isListOf(errors, { path: 'string', message: 'string' })) delete problem.errors;
+  if (!isListOf(invalid, { index: 'number', reason: 'string' })) delete problem.invalid;
   return problem;
 }
 
-function isListOf(value: unknown, member: string, type: string): boolean {
-  return Array.isArray(value) && value.every((each) => typeof each?.[member] === type);
+/** Returns whether a value is an array of objects whose members have these types. */
+function isListOf(value: unknown, types: Readonly<Record<string, string>>): boolean {
+  const members = Object.entries(types);
+  const isOne = (each: Record<string, unknown> | null) =>
+    members.every(([name, type]) => typeof each?.[name] === type);
+  return Array.isArray(value) && value.every(isOne);
 }
 
 /** @throws ClientError `MALFORMED_ANSWER` */

@@ -74,8 +74,9 @@ async function check(
   aggregate: Uint8Array | null,
   inputs: readonly StatementInput[],
 ): Promise<void> {
-  if (file === null || aggregate === null)
+  if (file === null || aggregate === null) {
     throw bad('it is not a result file that can be verified');
+  }
   const library = await import('../aggregate/index.ts');
   const statements = inputs.map(toStatement);
   if (file.count !== statements.length) {
@@ -85,9 +86,7 @@ async function check(
   if (!equal(requireWireHex('statement', file.statement), commitment)) {
     throw bad('it is about a different list');
   }
-  if (!library.verifyAggregate(aggregate, statements)) {
-    throw bad('its aggregate is not valid');
-  }
+  if (!library.verifyAggregate(aggregate, statements)) throw bad('its aggregate is not valid');
 }
 
 const bad = (why: string) =>

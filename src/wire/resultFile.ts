@@ -80,7 +80,9 @@ export function makeResultFile(made: {
 
 /** Formats a result file as text; equal contents give equal texts. */
 export function formatResultFile(result: ResultFile): string {
-  const timings = Object.entries(result.timings).map(([name, ms]) => [name, roundMs(ms)]);
+  // Microseconds are the finest resolution of the clocks.
+  const rounded = (ms: number) => Math.round(ms * 1000) / 1000;
+  const timings = Object.entries(result.timings).map(([name, ms]) => [name, rounded(ms)]);
   const fields = {
     version: result.version,
     process_id: result.processId,
@@ -165,11 +167,6 @@ function isParameterSet(value: unknown): value is ResultParameterSet {
 
 function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
-}
-
-/** Rounds to microseconds, the finest resolution of the clocks. */
-function roundMs(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
 }
 
 function readHex(fields: Record<string, unknown>, name: string, maxBytes: number): Uint8Array {

@@ -130,17 +130,14 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
     fill(trouble, failure(record));
     fill(
       details,
-      facts(
-        [
-          ['Signatures', record.batch_size === 0 ? 'not read yet' : count(record.batch_size)],
-          ['Worker threads', count(record.VCPUs)],
-          ['Created', time(record.request_utc_time)],
-          record.finished_at === undefined
-            ? ['Last change', time(record.latest_status_update_iso_utc_time)]
-            : ['Finished', time(record.finished_at)],
-        ],
-        'wide',
-      ),
+      facts([
+        ['Signatures', record.batch_size === 0 ? 'not read yet' : count(record.batch_size)],
+        ['Worker threads', count(record.VCPUs)],
+        ['Created', time(record.request_utc_time)],
+        record.finished_at === undefined
+          ? ['Last change', time(record.latest_status_update_iso_utc_time)]
+          : ['Finished', time(record.finished_at)],
+      ]),
     );
   };
 }
@@ -160,18 +157,14 @@ function stepItems(rank: number, reached: number, status: string): HTMLElement[]
 
 function failure({ error, status }: TaskRecord): HTMLElement | null {
   if (stateOfText(status) !== 'failed' || error === undefined) return null;
-  const invalid = error.invalid ?? [];
-  const errors = error.errors ?? [];
+  const { invalid = [], errors = [] } = error;
   const title = error.detail ?? error.title ?? 'The task failed';
-  if (invalid.length > 0) {
-    const faults = invalid.map(({ index, reason }) => ({ index, message: reasonWords(reason) }));
-    return faultList(title, faults, faults.length);
-  }
-  if (errors.length > 0) {
-    const faults = errors.map(({ path, message }) => ({ message: `${path} ${message}`.trim() }));
-    return faultList(title, faults, error.errors_total ?? faults.length);
-  }
-  return div('notice bad', p('', strong(title)));
+  const faults = [
+    ...invalid.map(({ index, reason }) => ({ index, message: reasonWords(reason) })),
+    ...errors.map(({ path, message }) => ({ message: `${path} ${message}`.trim() })),
+  ];
+  if (faults.length === 0) return div('notice bad', p('', strong(title)));
+  return faultList(title, faults, Math.max(faults.length, error.errors_total ?? 0));
 }
 
 function actions(app: App, id: string, ended: boolean): HTMLElement {
