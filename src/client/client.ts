@@ -80,9 +80,7 @@ export interface Client {
   /** Creates a task. Returns its id and the upload URL of its file. */
   createTask(options?: CreateOptions): Promise<UploadTicket>;
 
-  /**
-   * Requests a new upload URL for a task whose URL has expired. Other servers may not support this.
-   */
+  /** Requests a new upload URL if the first has expired. Other servers may not support this. */
   renewUpload(id: TaskIdInput, options?: CallOptions): Promise<UploadTicket>;
 
   /** Uploads the task file to the URL of a ticket. Repeatable until the notification. */

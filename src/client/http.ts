@@ -1,7 +1,4 @@
-/**
- * HTTP requests: address, API key, time limits, and retries where they are safe. Every failure is a
- * ClientError.
- */
+/** HTTP requests: address, API key, time limits, safe retries. Every failure is a ClientError. */
 import { ClientError, malformed } from './clientError.ts';
 import { parseExactJson } from './exactJson.ts';
 import { readProblem } from './records.ts';
@@ -68,11 +65,7 @@ export class Http {
     this.#signal = options.signal;
   }
 
-  /**
-   * Sends a request and retries it as allowed.
-   *
-   * @throws ClientError
-   */
+  /** Sends a request and retries it as allowed. @throws ClientError */
   async send(call: Call): Promise<Answer> {
     for (let count = 0; ; count++) {
       try {

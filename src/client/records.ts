@@ -1,6 +1,4 @@
-/**
- * Reads answers. Ids are exact; members of the contract are checked, others passed on unchanged.
- */
+/** Reads answers: exact ids, checked members of the contract, any other members unchanged. */
 import { isWireHex } from '../wire/hex.ts';
 import { isFinal, stateOfText } from '../wire/taskStates.ts';
 import { malformed } from './clientError.ts';

@@ -64,9 +64,7 @@ export function outcomeUnknown({ kind, status = 0 }: ClientError): boolean {
   return kind === 'network' || (kind === 'problem' && status >= 500);
 }
 
-/**
- * Returns the wait before repeat `count` (from 0), or null if the server asks for too long a wait.
- */
+/** Returns the wait before repeat `count` (from 0); null if Retry-After is too long. */
 export function waitMs(
   error: ClientError,
   count: number,
@@ -87,9 +85,7 @@ export function readRetryAfter(header: string | null, nowMs = Date.now()): numbe
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }
 
-/**
- * Returns the system's error code of a failed `fetch`, on hosts that report one (Node, Bun, Deno).
- */
+/** Returns the system's error code of a failed `fetch`, if the host has one: Node, Bun, Deno. */
 export function systemCode(error: unknown): string | undefined {
   for (let each: unknown = error, depth = 0; each instanceof Error && depth < 4; depth++) {
     const { code, cause } = each as Error & { code?: unknown };

@@ -1,6 +1,4 @@
-/**
- * Waits for the end of a task: by server-sent events if the server offers them, else by polling.
- */
+/** Waits for the end of a task: by server-sent events if the server has them, else by polling. */
 import { ClientError } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import type { Http } from './http.ts';
