@@ -7,6 +7,7 @@ import { recordEvents } from './events.ts';
 import { type Call, Http, readJson } from './http.ts';
 import {
   asObject,
+  isEnd,
   outcomeOf,
   readPage,
   readRecord,
@@ -79,9 +80,7 @@ export interface Client {
   /** Creates a task. Returns its id and the upload URL of its file. */
   createTask(options?: CreateOptions): Promise<UploadTicket>;
 
-  /**
-   * Requests a new upload URL for a task whose URL has expired. Other servers may not support this.
-   */
+  /** Requests a new upload URL if the first has expired. Other servers may not support this. */
   renewUpload(id: TaskIdInput, options?: CallOptions): Promise<UploadTicket>;
 
   /** Uploads the task file to the URL of a ticket. Repeatable until the notification. */
@@ -99,7 +98,11 @@ export interface Client {
   /** Returns the progress record of a task. */
   task(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
 
-  /** Iterates over all tasks on all pages. Never requests a page twice. */
+  /**
+   * Iterates over all tasks, fetching pages on demand. Never requests a page twice.
+   *
+   * @throws ClientError `REPEATED_CURSOR` if the server repeats a cursor or a whole page
+   */
   tasks(options?: ListOptions): AsyncGenerator<TaskListItem, void, undefined>;
 
   /** Returns one page of the list. */
@@ -176,10 +179,11 @@ export function createClient(options: ClientOptions): Client {
   for (const name of Object.keys(options)) {
     if (!OPTIONS.includes(name)) throw new TypeError(`createClient has no option "${name}"`);
   }
-  const { serviceName = 'svc', idempotencyKeys = 'ask', uploadBy = 'auto' } = options;
-  const { compress = false } = options;
-  if (!/^(?!\.+$)[\w.~-]+$/.test(serviceName))
+  const { serviceName = 'svc', idempotencyKeys = 'ask' } = options;
+  const { uploadBy = 'auto', compress = false } = options;
+  if (!/^(?!\.+$)[\w.~-]+$/.test(serviceName)) {
     throw new TypeError('"serviceName" must be one path segment');
+  }
   if (!['auto', 'xhr', 'stream', 'whole'].includes(uploadBy)) {
     throw new RangeError('"uploadBy" must be "auto", "xhr", "stream" or "whole"');
   }
@@ -233,11 +237,7 @@ class HttpClient implements Client, TaskReader {
     return readTicket(await this.http.json({ method: 'POST', to, repeat: 'safe', signal }));
   }
 
-  async upload(
-    to: UploadTicket | string,
-    items: Batch,
-    options: UploadOptions = {},
-  ): Promise<void> {
+  async upload(to: UploadTicket | string, items: Batch, options: UploadOptions = {}) {
     const url = typeof to === 'string' ? to : to.url;
     const file = await this.#pack(url, await taskFile(items));
     await upload(this.http, this.#manners.uploadBy, url, file, options);
@@ -292,23 +292,45 @@ class HttpClient implements Client, TaskReader {
     return record;
   }
 
+  #get(path: string, signal: AbortSignal | undefined): Promise<unknown> {
+    return this.http.json({ method: 'GET', to: { path }, repeat: 'safe', signal });
+  }
+
   task(id: TaskIdInput, { signal }: CallOptions = {}): Promise<TaskRecord> {
     return this.record(taskId(id), signal);
   }
 
   async record(id: TaskId, signal?: AbortSignal): Promise<TaskRecord> {
-    const to = { path: `${this.tasksPath}/${id}` };
-    const record = readRecord(await this.http.json({ method: 'GET', to, repeat: 'safe', signal }));
+    const record = readRecord(await this.#get(`${this.tasksPath}/${id}`, signal));
     if (record.process_id !== id) throw malformed('The progress record belongs to another task');
     return record;
   }
 
-  tasks(options: ListOptions = {}): AsyncGenerator<TaskListItem, void, undefined> {
-    return allTasks(this.http, this.tasksPath, options);
+  async *tasks(options: ListOptions = {}): AsyncGenerator<TaskListItem, void, undefined> {
+    const cursors = new Set<string>();
+    let cursor: string | undefined;
+    let before = '';
+    for (;;) {
+      const { tasks, next } = await this.page({ ...options, cursor });
+      if (tasks.length === 0) return;
+      const ids = tasks.map(({ id }) => id).join();
+      if (ids === before) throw repeated();
+      before = ids;
+      yield* tasks;
+      if (next === '') return;
+      if (cursors.has(next)) throw repeated();
+      cursors.add((cursor = next));
+    }
   }
 
-  page(options: PageOptions = {}): Promise<TaskPage> {
-    return listPage(this.http, this.tasksPath, options);
+  async page({ signal, ...options }: PageOptions = {}): Promise<TaskPage> {
+    const query = new URLSearchParams();
+    for (const name of ['status', 'limit', 'order', 'cursor'] as const) {
+      const value = options[name];
+      if (value !== undefined) query.set(name, String(value));
+    }
+    const search = query.size > 0 ? `?${query}` : '';
+    return readPage(await this.#get(this.tasksPath + search, signal));
   }
 
   async cancel(id: TaskIdInput, { signal }: CallOptions = {}): Promise<TaskRecord | null> {
@@ -316,8 +338,7 @@ class HttpClient implements Client, TaskReader {
     for (let count = 0; ; count++) {
       // DELETE removes a task that has ended, so it is sent only for an unfinished one.
       const record = await this.record(own, signal);
-      const outcome = outcomeOf(record.status);
-      if (outcome !== 'open' && outcome !== 'unknown') return record;
+      if (isEnd(outcomeOf(record.status))) return record;
       try {
         return await this.#delete(own, 'unsafe', signal);
       } catch (error) {
@@ -346,11 +367,7 @@ class HttpClient implements Client, TaskReader {
     }
   }
 
-  async #delete(
-    id: TaskId,
-    repeat: Call['repeat'],
-    signal: AbortSignal | undefined,
-  ): Promise<TaskRecord | null> {
+  async #delete(id: TaskId, repeat: Call['repeat'], signal: AbortSignal | undefined) {
     const to = { path: `${this.tasksPath}/${id}` };
     const answer = await this.http.json({ method: 'DELETE', to, repeat, signal });
     return answer === undefined ? null : readRecord(answer);
@@ -360,10 +377,7 @@ class HttpClient implements Client, TaskReader {
     return recordEvents(this.http, this.tasksPath, taskId(id), signal);
   }
 
-  waitFor(
-    task: TaskIdInput | TaskRecord | UploadTicket,
-    options: WaitOptions = {},
-  ): Promise<TaskRecord> {
+  waitFor(task: TaskIdInput | TaskRecord | UploadTicket, options: WaitOptions = {}) {
     const id = taskId(typeof task === 'object' ? task.process_id : task);
     return waitForTask(this, id, options);
   }
@@ -371,18 +385,16 @@ class HttpClient implements Client, TaskReader {
   async result(id: TaskIdInput, options: ResultOptions = {}): Promise<TaskResult> {
     const own = taskId(id);
     const record = await this.record(own, options.signal);
+    let path = record.result_path;
     // The contract provides the URL in the list; this service also includes it in the record.
-    const path =
-      record.result_path ??
-      (['completed', 'unknown'].includes(outcomeOf(record.status))
-        ? (await this.findCompleted(own, options.signal))?.meta.result_path
-        : undefined);
+    if (path === undefined && ['completed', 'unknown'].includes(outcomeOf(record.status))) {
+      path = (await this.findCompleted(own, options.signal))?.meta.result_path;
+    }
     if (path === undefined) {
       const message = `Task ${own} has no result: it is "${record.status}"`;
       throw new ClientError('result', { code: 'NO_RESULT', message, record });
     }
-    const url = new URL(path, `${this.http.base}/`).href;
-    return fetchResult(this.http, own, url, options);
+    return fetchResult(this.http, own, new URL(path, `${this.http.base}/`).href, options);
   }
 
   async findCompleted(id: TaskId, signal?: AbortSignal): Promise<TaskListItem | null> {
@@ -409,53 +421,8 @@ class HttpClient implements Client, TaskReader {
       signal,
     });
     const { valid } = asObject(answer, 'The answer of the verification');
-    if (typeof valid !== 'boolean')
-      throw malformed('The answer of the verification has no verdict');
-    return valid;
-  }
-}
-
-/** Fetches one page of the list. */
-async function listPage(
-  http: Http,
-  path: string,
-  { signal, ...options }: PageOptions,
-): Promise<TaskPage> {
-  const query = new URLSearchParams();
-  for (const name of ['status', 'limit', 'order', 'cursor'] as const) {
-    const value = options[name];
-    if (value !== undefined) query.set(name, String(value));
-  }
-  const search = query.size > 0 ? `?${query}` : '';
-  return readPage(
-    await http.json({ method: 'GET', to: { path: path + search }, repeat: 'safe', signal }),
-  );
-}
-
-/**
- * Iterates over all tasks, fetching pages on demand. The list ends with an empty `next` or an empty
- * page.
- *
- * @throws ClientError `REPEATED_CURSOR` if the server repeats a cursor or a whole page
- */
-async function* allTasks(
-  http: Http,
-  path: string,
-  options: ListOptions,
-): AsyncGenerator<TaskListItem, void, undefined> {
-  const cursors = new Set<string>();
-  let cursor: string | undefined;
-  let before = '';
-  for (;;) {
-    const { tasks, next } = await listPage(http, path, { ...options, cursor });
-    if (tasks.length === 0) return;
-    const ids = tasks.map(({ id }) => id).join();
-    if (ids === before) throw repeated();
-    before = ids;
-    yield* tasks;
-    if (next === '') return;
-    if (cursors.has(next)) throw repeated();
-    cursors.add((cursor = next));
+    if (typeof valid === 'boolean') return valid;
+    throw malformed('The answer of the verification has no verdict');
   }
 }
 

@@ -68,9 +68,7 @@ export class ClientError extends Error {
   }
 }
 
-/**
- * Server text may end up in a terminal or a log, so it is reduced to one line of bounded length.
- */
+/** Reduces server text to one short line, since it may be printed on a terminal or logged. */
 const oneLine = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 600);
 
 /** Creates the error for an answer that violates the contract. */

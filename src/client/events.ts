@@ -36,35 +36,22 @@ export function eventReader(): { push(text: string): readonly string[] } {
   };
 }
 
-/**
- * Yields the records of one connection, until the server ends it.
- *
- * @throws ClientError as for a request; `MALFORMED_ANSWER` if the answer is not an event stream,
- *   `NETWORK` if the connection breaks, `TIMEOUT` if nothing arrives in time
- */
+/** Yields the records of one connection, until the server ends it. Throws like `Http.events`. */
 export async function* recordEvents(
   http: Http,
   path: string,
   id: TaskId,
   signal?: AbortSignal,
 ): AsyncGenerator<TaskRecord> {
-  const stream = await http.stream({
+  const call = {
     method: 'GET',
     to: { path: `${path}/${id}/events` },
     headers: { accept: 'text/event-stream' },
     repeat: 'unsafe',
     signal,
-    limitMs: FIRST_MS,
-  });
-  try {
-    if (!/^text\/event-stream\b/i.test(stream.contentType)) {
-      throw malformed('The answer is not a stream of events');
-    }
-    const reader = eventReader();
-    for await (const text of stream.pieces(FIRST_MS, SILENCE_MS)) {
-      for (const data of reader.push(text)) yield readRecord(readJson(data, 'An event'));
-    }
-  } finally {
-    stream.close();
+  } as const;
+  const reader = eventReader();
+  for await (const text of http.events(call, FIRST_MS, SILENCE_MS)) {
+    for (const data of reader.push(text)) yield readRecord(readJson(data, 'An event'));
   }
 }

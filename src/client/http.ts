@@ -1,17 +1,12 @@
-/**
- * HTTP requests: address, API key, time limits, and retries where they are safe. Every failure is a
- * ClientError.
- */
+/** HTTP requests: address, API key, time limits, safe retries. Every failure is a ClientError. */
 import { ClientError, malformed } from './clientError.ts';
 import { parseExactJson } from './exactJson.ts';
 import { readProblem } from './records.ts';
 import {
-  aborted,
   checkRetries,
   mayRepeat,
   type Repeat,
   readRetryAfter,
-  sleep,
   systemCode,
   waitMs,
 } from './retry.ts';
@@ -31,8 +26,6 @@ export interface Call extends CallOptions {
   readonly repeat: Repeat | ((error: ClientError) => Promise<Repeat>);
   /** True if the request transfers much data and so has a longer time limit. */
   readonly transfer?: boolean;
-  /** Replaces the time limit of small requests, in milliseconds. */
-  readonly limitMs?: number;
   /** Sends an attempt; default: `fetch`. */
   readonly by?: (
     url: string,
@@ -46,18 +39,6 @@ export interface Answer {
   readonly status: number;
   readonly headers: { get(name: string): string | null };
   readonly text: string;
-}
-
-/** A streamed body. */
-export interface TextStream {
-  readonly contentType: string;
-  /**
-   * @param firstMs maximum wait for the first piece
-   * @param silenceMs maximum wait for each further piece
-   * @throws ClientError `NETWORK` if the connection breaks, `TIMEOUT` if a wait is too long
-   */
-  pieces(firstMs: number, silenceMs: number): AsyncGenerator<string>;
-  close(): void;
 }
 
 /** Sends requests to a service, and to the URLs that it issues. */
@@ -84,11 +65,7 @@ export class Http {
     this.#signal = options.signal;
   }
 
-  /**
-   * Sends a request and retries it as allowed.
-   *
-   * @throws ClientError
-   */
+  /** Sends a request and retries it as allowed. @throws ClientError */
   async send(call: Call): Promise<Answer> {
     for (let count = 0; ; count++) {
       try {
@@ -103,58 +80,58 @@ export class Http {
     }
   }
 
-  /** Sends a request and parses the JSON of the answer; `undefined` for an empty body. */
+  /** Sends a request and parses the answer as JSON; `undefined` for an empty body. */
   async json(call: Call): Promise<unknown> {
     const { text } = await this.send(call);
     return text.trim() === '' ? undefined : readJson(text, describe(call));
   }
 
-  /** Makes one attempt whose body is read in pieces. The caller must call `close` at the end. */
-  async stream(call: Call): Promise<TextStream> {
+  /**
+   * Makes one attempt, and yields the text of an event stream in pieces until the server ends it.
+   *
+   * @param firstMs maximum wait for the answer, and then for the first piece
+   * @param silenceMs maximum wait for each further piece
+   * @throws ClientError `NETWORK` if the connection breaks, `TIMEOUT` if a wait is too long,
+   *   `MALFORMED_ANSWER` if the answer is not an event stream
+   */
+  async *events(call: Call, firstMs: number, silenceMs: number): AsyncGenerator<string> {
     const headers = await this.#headers(call);
-    const link = linkSignals([this.#signal, call.signal], call.limitMs ?? this.#timeoutMs);
+    const link = linkSignals([this.#signal, call.signal], firstMs);
+    let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
     try {
-      if (link.signal.aborted) throw aborted(link.signal);
-      const response = await this.#fetch(this.#url(call), {
-        method: call.method,
-        headers,
-        signal: link.signal,
-      });
+      link.signal.throwIfAborted();
+      const response = await this.#open(call, headers, link.signal);
       if (!response.ok) throw refusal(call, await readAnswer(response));
-      link.stopClock();
-      const reader = response.body?.getReader();
-      return {
-        contentType: response.headers.get('content-type') ?? '',
-        async *pieces(firstMs, silenceMs) {
-          const decoder = new TextDecoder();
-          for (let limitMs = firstMs; ; limitMs = silenceMs) {
-            link.startClock(limitMs);
-            const { done, value } = await read(reader, call, link);
-            link.stopClock();
-            if (done) return;
-            yield decoder.decode(value, { stream: true });
-          }
-        },
-        close() {
-          link.end();
-          // An unread body would keep the connection busy.
-          reader?.cancel().catch(() => {});
-        },
-      };
+      reader = response.body?.getReader();
+      if (!/^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '')) {
+        throw malformed('The answer is not a stream of events');
+      }
+      const decoder = new TextDecoder();
+      for (let limitMs = firstMs; reader !== undefined; limitMs = silenceMs) {
+        link.startClock(limitMs);
+        const { done, value } = await reader.read();
+        link.stopClock();
+        if (done) return;
+        yield decoder.decode(value, { stream: true });
+      }
     } catch (error) {
-      link.end();
       throw toClientError(error, call, link);
+    } finally {
+      link.end();
+      // An unread body would keep the connection busy.
+      reader?.cancel().catch(() => {});
     }
   }
 
   /** Waits. @throws ClientError `ABORTED` if the signal of the call or the client aborts */
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
-    const link = linkSignals([this.#signal, signal]);
-    try {
-      await sleep(ms, link.signal);
-    } finally {
-      link.end();
-    }
+    const link = linkSignals([this.#signal, signal], ms);
+    await new Promise<unknown>((resolve) => {
+      if (link.signal.aborted) resolve(null);
+      link.signal.addEventListener('abort', resolve, { once: true });
+    });
+    link.end();
+    if (!link.timedOut()) throw aborted(link.signal);
   }
 
   async #attempt(call: Call): Promise<Answer> {
@@ -163,11 +140,10 @@ export class Http {
     const limitMs = call.transfer ? this.#transferTimeoutMs : this.#timeoutMs;
     const link = linkSignals([this.#signal, call.signal], limitMs);
     try {
-      if (link.signal.aborted) throw aborted(link.signal);
-      const url = this.#url(call);
+      link.signal.throwIfAborted();
       const answer = call.by
-        ? await call.by(url, headers, link.signal)
-        : await this.#byFetch(url, call, headers, link.signal);
+        ? await call.by(this.#url(call), headers, link.signal)
+        : await readAnswer(await this.#open(call, headers, link.signal));
       if (answer.status < 200 || answer.status > 299) throw refusal(call, answer);
       return answer;
     } catch (error) {
@@ -177,22 +153,17 @@ export class Http {
     }
   }
 
-  async #byFetch(
-    url: string,
-    { method, body }: Call,
-    headers: Record<string, string>,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const made = typeof body === 'function' ? body() : (body as BodyInit | undefined);
-    const streams = made instanceof ReadableStream;
-    const response = await this.#fetch(url, {
+  /** Starts an attempt by `fetch`. */
+  #open(call: Call, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const { method, body: given } = call;
+    const body = typeof given === 'function' ? given() : (given as BodyInit | undefined);
+    return this.#fetch(this.#url(call), {
       method,
       headers,
       signal,
-      ...(made !== undefined && { body: made }),
-      ...(streams && { duplex: 'half' }),
+      ...(body !== undefined && { body }),
+      ...(body instanceof ReadableStream && { duplex: 'half' }),
     } as RequestInit);
-    return readAnswer(response);
   }
 
   #url({ to }: Call): string {
@@ -210,19 +181,6 @@ export class Http {
   }
 }
 
-async function read(
-  reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
-  call: Call,
-  link: Link,
-): Promise<{ done: boolean; value?: Uint8Array | undefined }> {
-  if (reader === undefined) return { done: true };
-  try {
-    return await reader.read();
-  } catch (error) {
-    throw toClientError(error, call, link);
-  }
-}
-
 /** Parses JSON; `what` names the request in errors. */
 export function readJson(text: string, what: string): unknown {
   try {
@@ -233,7 +191,7 @@ export function readJson(text: string, what: string): unknown {
 }
 
 /** Returns method and path, without the query, which may grant access. */
-export function describe({ method, to }: Call): string {
+function describe({ method, to }: Call): string {
   const path = 'path' in to ? to.path : to.url;
   return `${method} ${path.split('?')[0]}`;
 }
@@ -272,13 +230,22 @@ function refusal(call: Call, { status, headers, text }: Answer): ClientError {
   });
 }
 
-function parseOrNothing(text: string): unknown {
+/** Parses JSON; returns `undefined` for any other text. */
+export function parseOrNothing(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch {
     return undefined;
   }
 }
+
+/** Creates the error of a call that a signal aborted. */
+const aborted = ({ reason }: AbortSignal): ClientError =>
+  new ClientError('aborted', {
+    code: 'ABORTED',
+    message: 'The call was aborted by its signal',
+    cause: reason,
+  });
 
 function toClientError(error: unknown, call: Call, link: Link): ClientError {
   if (error instanceof ClientError) return error;
@@ -293,17 +260,12 @@ function toClientError(error: unknown, call: Call, link: Link): ClientError {
   return new ClientError('network', { code: 'NETWORK', message, cause: error });
 }
 
-interface Link {
-  readonly signal: AbortSignal;
-  timedOut(): boolean;
-  startClock(ms: number): void;
-  stopClock(): void;
-  end(): void;
-}
+type Link = ReturnType<typeof linkSignals>;
 
 /** Combines signals and a time limit into one signal. `end` removes the listeners. */
-function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs?: number): Link {
+function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs: number) {
   const controller = new AbortController();
+  const ended = new AbortController();
   let late = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const stopClock = () => clearTimeout(timer);
@@ -315,14 +277,11 @@ function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs?: nu
       controller.abort(new DOMException('The request took too long', 'TimeoutError'));
     }, ms);
   };
-  if (limitMs !== undefined) startClock(limitMs);
-  const undo: (() => void)[] = [];
+  startClock(limitMs);
   for (const signal of signals) {
-    if (signal === undefined) continue;
-    const pass = () => controller.abort(signal.reason);
-    if (signal.aborted) pass();
-    signal.addEventListener('abort', pass, { once: true });
-    undo.push(() => signal.removeEventListener('abort', pass));
+    const pass = () => controller.abort(signal?.reason);
+    if (signal?.aborted) pass();
+    signal?.addEventListener('abort', pass, { signal: ended.signal });
   }
   return {
     signal: controller.signal,
@@ -331,7 +290,7 @@ function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs?: nu
     stopClock,
     end() {
       stopClock();
-      for (const each of undo) each();
+      ended.abort();
     },
   };
 }

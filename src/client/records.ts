@@ -1,6 +1,4 @@
-/**
- * Reads answers. Ids are exact; members of the contract are checked, others passed on unchanged.
- */
+/** Reads answers: exact ids, checked members of the contract, any other members unchanged. */
 import { isWireHex } from '../wire/hex.ts';
 import { isFinal, stateOfText } from '../wire/taskStates.ts';
 import { malformed } from './clientError.ts';
@@ -35,6 +33,9 @@ export function outcomeOf(status: string): Outcome {
   return word === 'expired' ? 'expired' : 'unknown';
 }
 
+/** Returns whether a task with this outcome has ended. */
+export const isEnd = (outcome: Outcome): boolean => outcome !== 'open' && outcome !== 'unknown';
+
 /** Checks that a part of an answer is an object. */
 export function asObject(value: unknown, what: string): Record<string, unknown> {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
@@ -51,8 +52,7 @@ export function asObject(value: unknown, what: string): Record<string, unknown> 
  */
 export function readRecord(value: unknown): TaskRecord {
   const record = asObject(value, 'The progress record');
-  const id = readId(record.process_id);
-  if (id === null) throw malformed('The progress record has no process_id');
+  const id = requireId(record, 'process_id', 'The progress record');
   const { status, progress, error } = record;
   if (typeof status !== 'string') throw malformed('The progress record has no status');
   const rest = textsOnly(record, ['finished_at', 'result_path', 'result_expires_at', 'format']);
@@ -95,37 +95,32 @@ function textsOnly(
 /** Reads a problem document without members of wrong types; undefined if it is not an object. */
 export function readProblem(value: unknown): Problem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-  const problem = textsOnly(value as Record<string, unknown>, [
-    'type',
-    'title',
-    'detail',
-    'code',
-    'id',
-  ]);
+  const texts = ['type', 'title', 'detail', 'code', 'id'];
+  const problem = textsOnly(value as Record<string, unknown>, texts);
   for (const name of ['status', 'errors_total', 'stored_bytes', 'allowed_bytes']) {
     if (typeof problem[name] !== 'number') delete problem[name];
   }
   const { errors, invalid } = problem;
-  if (!isListOf(errors, 'path', 'string') || !isListOf(errors, 'message', 'string')) {
-    delete problem.errors;
-  }
-  if (!isListOf(invalid, 'index', 'number') || !isListOf(invalid, 'reason', 'string')) {
-    delete problem.invalid;
-  }
+  if (!isListOf(errors, { path: 'string', message: 'string' })) delete problem.errors;
+  if (!isListOf(invalid, { index: 'number', reason: 'string' })) delete problem.invalid;
   return problem;
 }
 
-function isListOf(value: unknown, member: string, type: string): boolean {
-  return Array.isArray(value) && value.every((each) => typeof each?.[member] === type);
+/** Returns whether a value is an array of objects whose members have these types. */
+function isListOf(value: unknown, types: Readonly<Record<string, string>>): boolean {
+  const members = Object.entries(types);
+  const isOne = (each: Record<string, unknown> | null) =>
+    members.every(([name, type]) => typeof each?.[name] === type);
+  return Array.isArray(value) && value.every(isOne);
 }
 
 /** @throws ClientError `MALFORMED_ANSWER` */
 export function readTicket(value: unknown): UploadTicket {
-  const ticket = asObject(value, 'The answer to the creation of a task');
-  const id = readId(ticket.process_id);
-  if (id === null) throw malformed('The answer to the creation of a task has no process_id');
+  const what = 'The answer to the creation of a task';
+  const ticket = asObject(value, what);
+  const id = requireId(ticket, 'process_id', what);
   if (typeof ticket.url !== 'string' || !/^https?:\/\//i.test(ticket.url)) {
-    throw malformed('The answer to the creation of a task has no absolute url');
+    throw malformed(`${what} has no absolute url`);
   }
   return { ...textsOnly(ticket, ['expires_at']), process_id: id, url: ticket.url };
 }
@@ -142,12 +137,10 @@ export function readPage(value: unknown): TaskPage {
 }
 
 function readListItem(value: unknown): TaskListItem {
-  const item = asObject(value, 'An element of the list of tasks');
-  const id = readId(item.id);
-  if (id === null) throw malformed('An element of the list of tasks has no id');
-  if (typeof item.status !== 'string') {
-    throw malformed('An element of the list of tasks has no status');
-  }
+  const what = 'An element of the list of tasks';
+  const item = asObject(value, what);
+  const id = requireId(item, 'id', what);
+  if (typeof item.status !== 'string') throw malformed(`${what} has no status`);
   const meta = asObject(item.meta ?? {}, 'The meta of a task');
   return {
     ...item,
@@ -164,12 +157,10 @@ function readListItem(value: unknown): TaskListItem {
 
 /** @throws ClientError `MALFORMED_ANSWER` */
 export function readSignAnswer(value: unknown): SignAnswer {
-  const answer = asObject(value, 'The answer of the signing endpoint');
-  for (const name of ['digest', 'public_key', 'signature'] as const) {
-    const text = answer[name];
-    if (!isWireHex(text)) {
-      throw malformed(`The answer of the signing endpoint has no ${name}`);
-    }
+  const what = 'The answer of the signing endpoint';
+  const answer = asObject(value, what);
+  for (const name of ['digest', 'public_key', 'signature']) {
+    if (!isWireHex(answer[name])) throw malformed(`${what} has no ${name}`);
   }
   return answer as unknown as SignAnswer;
 }
@@ -198,6 +189,12 @@ export function taskId(id: TaskIdInput): TaskId {
   }
   if (Number.isSafeInteger(id) && id >= 0) return String(id);
   throw new RangeError('"id" is not an exact number: pass it as a string or a bigint');
+}
+
+function requireId(object: Record<string, unknown>, name: string, what: string): TaskId {
+  const id = readId(object[name]);
+  if (id === null) throw malformed(`${what} has no ${name}`);
+  return id;
 }
 
 /** Returns the id in an answer, or null if there is none. */

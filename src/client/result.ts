@@ -47,17 +47,8 @@ export async function fetchResult(
 /** Returns the result file, or null if it is not one of this service. */
 function readResultFile(json: unknown): ResultFile | null {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) return null;
-  const {
-    version,
-    process_id,
-    count,
-    format,
-    parameter_set,
-    statement,
-    aggregate,
-    sizes,
-    timings,
-  } = json as Record<string, unknown>;
+  const file = json as Record<string, unknown>;
+  const { version, process_id, count, format, statement, aggregate } = file;
   const whole =
     version === 1 &&
     typeof count === 'number' &&
@@ -70,11 +61,11 @@ function readResultFile(json: unknown): ResultFile | null {
     process_id: process_id === null ? null : readId(process_id),
     count,
     format,
-    parameter_set: String(parameter_set),
-    statement: statement as string,
-    aggregate: aggregate as string,
-    sizes: asObject(sizes ?? {}, 'sizes') as Record<string, number>,
-    timings: asObject(timings ?? {}, 'timings') as Record<string, number>,
+    parameter_set: String(file.parameter_set),
+    statement,
+    aggregate,
+    sizes: asObject(file.sizes ?? {}, 'sizes') as Record<string, number>,
+    timings: asObject(file.timings ?? {}, 'timings') as Record<string, number>,
   };
 }
 
@@ -83,21 +74,19 @@ async function check(
   aggregate: Uint8Array | null,
   inputs: readonly StatementInput[],
 ): Promise<void> {
-  if (file === null || aggregate === null)
+  if (file === null || aggregate === null) {
     throw bad('it is not a result file that can be verified');
+  }
   const library = await import('../aggregate/index.ts');
   const statements = inputs.map(toStatement);
   if (file.count !== statements.length) {
     throw bad(`it is about ${file.count} statements, not ${statements.length}`);
   }
-  if (
-    !equal(requireWireHex('statement', file.statement), library.statementCommitment(statements))
-  ) {
+  const commitment = library.statementCommitment(statements);
+  if (!equal(requireWireHex('statement', file.statement), commitment)) {
     throw bad('it is about a different list');
   }
-  if (!library.verifyAggregate(aggregate, statements)) {
-    throw bad('its aggregate is not valid');
-  }
+  if (!library.verifyAggregate(aggregate, statements)) throw bad('its aggregate is not valid');
 }
 
 const bad = (why: string) =>

@@ -1,5 +1,5 @@
 /** The retry policy for requests. */
-import { ClientError } from './clientError.ts';
+import type { ClientError } from './clientError.ts';
 import type { RetryOptions } from './types.ts';
 
 /**
@@ -64,9 +64,7 @@ export function outcomeUnknown({ kind, status = 0 }: ClientError): boolean {
   return kind === 'network' || (kind === 'problem' && status >= 500);
 }
 
-/**
- * Returns the wait before repeat `count` (from 0), or null if the server asks for too long a wait.
- */
+/** Returns the wait before repeat `count` (from 0); null if Retry-After is too long. */
 export function waitMs(
   error: ClientError,
   count: number,
@@ -87,9 +85,7 @@ export function readRetryAfter(header: string | null, nowMs = Date.now()): numbe
   return Number.isNaN(dateMs) ? undefined : Math.max(0, dateMs - nowMs);
 }
 
-/**
- * Returns the system's error code of a failed `fetch`, on hosts that report one (Node, Bun, Deno).
- */
+/** Returns the system's error code of a failed `fetch`, if the host has one: Node, Bun, Deno. */
 export function systemCode(error: unknown): string | undefined {
   for (let each: unknown = error, depth = 0; each instanceof Error && depth < 4; depth++) {
     const { code, cause } = each as Error & { code?: unknown };
@@ -98,27 +94,3 @@ export function systemCode(error: unknown): string | undefined {
   }
   return undefined;
 }
-
-/** @throws ClientError `ABORTED` as soon as the signal aborts */
-export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(aborted(signal));
-    const onAbort = () => {
-      clearTimeout(timer);
-      reject(aborted(signal!));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-}
-
-/** Creates the error of a call that a signal aborted. */
-export const aborted = (signal: AbortSignal): ClientError =>
-  new ClientError('aborted', {
-    code: 'ABORTED',
-    message: 'The call was aborted by its signal',
-    cause: signal.reason,
-  });

@@ -2,7 +2,7 @@
 import { toHex } from '../shared/bytes.ts';
 import { beforeNotification } from '../wire/taskStates.ts';
 import { ClientError, malformed } from './clientError.ts';
-import type { Http } from './http.ts';
+import { type Http, parseOrNothing } from './http.ts';
 import { asObject, readId, readRecord } from './records.ts';
 import { outcomeUnknown, type Repeat } from './retry.ts';
 import type { CallOptions, ClientOptions, TaskId, TaskRecord } from './types.ts';
@@ -66,13 +66,11 @@ export async function acceptedRecord(
   try {
     return readRecord(body);
   } catch {
-    const named =
-      typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
-    const id =
-      readId(named.process_id) ?? readId(named.id) ?? /\/(\d{1,30})\/?$/.exec(location ?? '')?.[1];
-    if (id === undefined)
-      throw malformed('The server accepted the batch but did not name the task');
-    return record(id);
+    const { process_id, id } = (body ?? {}) as { process_id?: unknown; id?: unknown };
+    const located = /\/(\d{1,30})\/?$/.exec(location ?? '')?.[1];
+    const named = readId(process_id) ?? readId(id) ?? located;
+    if (named !== undefined) return record(named);
+    throw malformed('The server accepted the batch but did not name the task');
   }
 }
 
@@ -98,21 +96,12 @@ export async function notifyUploaded(
       },
       signal,
     });
-    const body: unknown = text.trim() === '' ? undefined : parse(text);
-    return await acceptedRecord(body, `/${id}`, record);
+    return await acceptedRecord(parseOrNothing(text), `/${id}`, record);
   } catch (error) {
     const refused = error instanceof ClientError && error.kind === 'problem' && maybeHeard;
     if (!refused || (error.status !== 409 && error.status !== 404)) throw error;
     const now = await record(id);
     if (beforeNotification(now.status)) throw error;
     return now;
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }

@@ -185,9 +185,7 @@ export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
 
 /** Options of `createClient`; only `baseUrl` has no default. */
 export interface ClientOptions {
-  /**
-   * Address of the service, with its mount path but without `/v1`. On a page it may be relative.
-   */
+  /** Address of the service, with its mount path, without `/v1`. May be relative on a page. */
   readonly baseUrl: string | URL;
   /** The API key, or a function that returns it. Sent only to the service, never to signed URLs. */
   readonly apiKey?: string | (() => string | Promise<string>);

@@ -11,80 +11,54 @@
  * In every case, `done` equals `total` only once the server has answered.
  */
 import type { Packed } from './batch.ts';
-import { ClientError } from './clientError.ts';
 import type { Answer, Call, Http } from './http.ts';
 import type { CallOptions, ClientOptions, TransferProgress } from './types.ts';
 
 /** Options of `upload`. */
 export interface UploadOptions extends CallOptions {
-  /**
-   * Called when bytes have been sent; `done` returns to 0 if a lost connection forces a restart.
-   */
+  /** Called when bytes have been sent; `done` is 0 again after a lost connection. */
   readonly onProgress?: ((progress: TransferProgress) => void) | undefined;
 }
 
 type Way = 'xhr' | 'stream' | 'whole';
 
 const PIECE_BYTES = 64 * 1024;
+/** Statuses for a body without a length; 501 is that of S3. */
+const LENGTH_WANTED = [411, 501];
 
 /** PUTs a task file to an upload URL, without the API key. */
 export async function upload(
   http: Http,
   uploadBy: NonNullable<ClientOptions['uploadBy']>,
   url: string,
-  packedFile: Packed,
-  options: UploadOptions,
-): Promise<Answer> {
-  const { body: file } = packedFile;
+  { body: file, headers }: Packed,
+  { onProgress, signal }: UploadOptions,
+): Promise<void> {
   const total = file.length;
-  const { onProgress } = options;
-  const send = async (way: Way) => {
+  // One byte is held back, since the total is reported only when the server has answered.
+  const report = (done: number) =>
+    onProgress?.({ done: Math.max(0, Math.min(done, total - 1)), total });
+  const call = { method: 'PUT', to: { url }, repeat: 'safe', transfer: true, signal } as const;
+  const calls: Readonly<Record<Way, Call>> = {
+    xhr: { ...call, headers, by: (to, all, end) => sendByXhr(to, file, all, end, report) },
+    stream: {
+      ...call,
+      headers: { ...headers, 'content-length': String(total) },
+      body: () => counted(file, report),
+    },
+    whole: { ...call, headers, body: file },
+  };
+  const send = (way: Way) => {
     onProgress?.({ done: 0, total });
-    return http.send(callFor(way, url, packedFile, options));
+    return http.send(calls[way]);
   };
   const way = onProgress ? wayOf(uploadBy, http) : 'whole';
-  const answer = await send(way).catch((error) => {
+  await send(way).catch((error) => {
     // Deno omits the length of a stream, which some stores need.
     if (way !== 'stream' || !LENGTH_WANTED.includes(error.status)) throw error;
     return send('whole');
   });
   onProgress?.({ done: total, total });
-  return answer;
-}
-
-/** Statuses for a body without a length; 501 is that of S3. */
-const LENGTH_WANTED = [411, 501];
-
-function callFor(
-  way: Way,
-  url: string,
-  { body: file, headers }: Packed,
-  { onProgress, signal }: UploadOptions,
-): Call {
-  const total = file.length;
-  // One byte is held back, since the total is reported only when the server has answered.
-  const report = (done: number) =>
-    onProgress?.({ done: Math.max(0, Math.min(done, total - 1)), total });
-  const call = {
-    method: 'PUT',
-    to: { url },
-    headers,
-    repeat: 'safe',
-    transfer: true,
-    signal,
-  } as const;
-  switch (way) {
-    case 'xhr':
-      return { ...call, by: (to, all, end) => sendByXhr(to, file, all, end, report) };
-    case 'stream':
-      return {
-        ...call,
-        body: () => counted(file, report),
-        headers: { ...headers, 'content-length': String(total) },
-      };
-    case 'whole':
-      return { ...call, body: file };
-  }
 }
 
 function wayOf(uploadBy: NonNullable<ClientOptions['uploadBy']>, http: Http): Way {
@@ -142,11 +116,9 @@ function sendByXhr(
       });
     };
     request.onerror = () => fail('the connection failed');
-    request.onabort = () => reject(signal.reason ?? new ClientError('aborted', ABORTED));
+    request.onabort = () => reject(signal.reason);
     request.onloadend = () => signal.removeEventListener('abort', onAbort);
     signal.addEventListener('abort', onAbort, { once: true });
     request.send(file as XMLHttpRequestBodyInit);
   });
 }
-
-const ABORTED = { code: 'ABORTED', message: 'The upload was aborted' };

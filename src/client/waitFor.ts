@@ -1,10 +1,8 @@
-/**
- * Waits for the end of a task: by server-sent events if the server offers them, else by polling.
- */
+/** Waits for the end of a task: by server-sent events if the server has them, else by polling. */
 import { ClientError } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import type { Http } from './http.ts';
-import { type Outcome, outcomeOf } from './records.ts';
+import { isEnd, type Outcome, outcomeOf } from './records.ts';
 import { mayRepeat } from './retry.ts';
 import type { CallOptions, TaskId, TaskListItem, TaskRecord } from './types.ts';
 
@@ -45,9 +43,13 @@ export async function waitForTask(
   id: TaskId,
   options: WaitOptions,
 ): Promise<TaskRecord> {
-  const { onProgress } = options;
+  const { onProgress, signal, pollMs = [250, 5000], patienceMs = 120_000 } = options;
+  const streams = new Streams(options.by !== 'poll');
+  let [waitMs] = pollMs;
+  let heardMs = performance.now();
   let shown = '';
-  const show = (record: TaskRecord) => {
+  const hear = (record: TaskRecord) => {
+    heardMs = performance.now();
     // A new signed URL alone does not count as a change.
     const { result_path, ...news } = record;
     const text = JSON.stringify(news, (_, value) =>
@@ -56,29 +58,6 @@ export async function waitForTask(
     if (text !== shown) onProgress?.(record);
     shown = text;
   };
-  const last = await endOfTask(reader, id, options, show);
-  return judgeEnd(last.record, last.outcome);
-}
-
-interface End {
-  readonly record: TaskRecord;
-  readonly outcome: Outcome;
-}
-
-async function endOfTask(
-  reader: TaskReader,
-  id: TaskId,
-  options: WaitOptions,
-  show: (record: TaskRecord) => void,
-): Promise<End> {
-  const { signal, pollMs = [250, 5000], patienceMs = 120_000 } = options;
-  const streams = new Streams(options.by !== 'poll');
-  let [waitMs] = pollMs;
-  let heardMs = performance.now();
-  const hear = (record: TaskRecord) => {
-    heardMs = performance.now();
-    show(record);
-  };
   for (;;) {
     const end =
       (await streams.follow(reader, id, signal, hear)) ??
@@ -86,10 +65,15 @@ async function endOfTask(
         if (!passes(error) || performance.now() - heardMs >= patienceMs) throw error;
         return null;
       }));
-    if (end !== null) return end;
+    if (end !== null) return judgeEnd(end);
     await reader.http.sleep(waitMs * (0.75 + Math.random() / 4), signal);
     waitMs = Math.min(pollMs[1], waitMs * POLL_GROWTH);
   }
+}
+
+interface End {
+  readonly record: TaskRecord;
+  readonly outcome: Outcome;
 }
 
 /** Follows event streams as long as they work. */
@@ -131,8 +115,6 @@ class Streams {
   }
 }
 
-const isEnd = (outcome: Outcome) => outcome !== 'open' && outcome !== 'unknown';
-
 /** Returns whether the problem is temporary: no connection, rate limit, server restart. */
 function passes(error: unknown): boolean {
   return error instanceof ClientError && mayRepeat(error, 'safe');
@@ -162,17 +144,12 @@ async function ask(
   return { record: found, outcome: 'completed' };
 }
 
-const ENDS: Partial<Record<Outcome, { code: string; words: string }>> = {
-  failed: { code: 'TASK_FAILED', words: 'failed' },
-  cancelled: { code: 'TASK_CANCELLED', words: 'was cancelled' },
-  expired: { code: 'TASK_EXPIRED', words: 'expired' },
-};
-
-function judgeEnd(record: TaskRecord, outcome: Outcome): TaskRecord {
-  const end = ENDS[outcome];
-  if (end === undefined) return record;
+function judgeEnd({ record, outcome }: End): TaskRecord {
+  if (outcome === 'completed') return record;
   const { error } = record;
   const why = error?.detail ?? error?.title;
-  const message = `Task ${record.process_id} ${end.words}${why ? `: ${why}` : ''}`;
-  throw new ClientError('task', { code: end.code, message, problem: error, record });
+  const end = outcome === 'cancelled' ? 'was cancelled' : outcome;
+  const message = `Task ${record.process_id} ${end}${why ? `: ${why}` : ''}`;
+  const code = `TASK_${outcome.toUpperCase()}`;
+  throw new ClientError('task', { code, message, problem: error, record });
 }

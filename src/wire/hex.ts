@@ -49,20 +49,14 @@ export function encodeWireHex(bytes: Uint8Array): string {
   return `0x${toHex(bytes)}`;
 }
 
+const FAULTS: Readonly<Record<Exclude<HexFault, 'tooLong'>, string>> = {
+  missing: 'is missing',
+  type: 'must be a string of hex digits',
+  prefix: 'must start with 0x',
+  oddLength: 'must have an even number of hex digits',
+  digit: 'contains a character that is not a hex digit',
+};
+
 /** Describes the fault in words that follow the name of the field: `must start with 0x`. */
-export function describeHexFault(fault: HexFault, maxBytes: number): string {
-  switch (fault) {
-    case 'missing':
-      return 'is missing';
-    case 'type':
-      return 'must be a string of hex digits';
-    case 'prefix':
-      return 'must start with 0x';
-    case 'tooLong':
-      return `must not be longer than ${maxBytes} bytes`;
-    case 'oddLength':
-      return 'must have an even number of hex digits';
-    case 'digit':
-      return 'contains a character that is not a hex digit';
-  }
-}
+export const describeHexFault = (fault: HexFault, maxBytes: number): string =>
+  fault === 'tooLong' ? `must not be longer than ${maxBytes} bytes` : FAULTS[fault];

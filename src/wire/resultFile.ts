@@ -17,14 +17,10 @@ const RESULT_FILE_VERSION = 1;
 /** `mixed` if both sets occur. */
 export type ResultParameterSet = 'falcon512' | 'falcon1024' | 'mixed';
 
+const SIZE_NAMES = ['aggregate', 'salts', 'signatures', 'public_keys', 'digests'] as const;
+
 /** Sizes in bytes of the aggregate, of its salts, and of its source items. */
-export interface ResultSizes {
-  readonly aggregate: number;
-  readonly salts: number;
-  readonly signatures: number;
-  readonly public_keys: number;
-  readonly digests: number;
-}
+export type ResultSizes = Readonly<Record<(typeof SIZE_NAMES)[number], number>>;
 
 /** Milliseconds per phase: `verify_ms`, `aggregate_ms`; others may be added. */
 export type ResultTimings = Readonly<Record<string, number>>;
@@ -48,7 +44,6 @@ export interface ResultFile {
 const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
 
 const MAX_AGGREGATE_BYTES = MAX_RESULT_FILE_BYTES / 2;
-const SIZE_NAMES = ['aggregate', 'salts', 'signatures', 'public_keys', 'digests'] as const;
 
 /**
  * Builds the result file of an aggregate and its source items.
@@ -85,7 +80,9 @@ export function makeResultFile(made: {
 
 /** Formats a result file as text; equal contents give equal texts. */
 export function formatResultFile(result: ResultFile): string {
-  const timings = Object.entries(result.timings).map(([name, ms]) => [name, roundMs(ms)]);
+  // Microseconds are the finest resolution of the clocks.
+  const rounded = (ms: number) => Math.round(ms * 1000) / 1000;
+  const timings = Object.entries(result.timings).map(([name, ms]) => [name, rounded(ms)]);
   const fields = {
     version: result.version,
     process_id: result.processId,
@@ -172,11 +169,6 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-/** Rounds to microseconds, the finest resolution of the clocks. */
-function roundMs(ms: number): number {
-  return Math.round(ms * 1000) / 1000;
-}
-
 function readHex(fields: Record<string, unknown>, name: string, maxBytes: number): Uint8Array {
   const bytes = decodeWireHex(fields[name], maxBytes);
   return typeof bytes === 'string' ? fail(`has a wrong ${name}`) : bytes;
@@ -184,19 +176,16 @@ function readHex(fields: Record<string, unknown>, name: string, maxBytes: number
 
 function readNumbers(name: string, value: unknown): Record<string, number> {
   if (typeof value !== 'object' || value === null) fail(`has wrong ${name}`);
-  const numbers: [string, number][] = [];
-  for (const [key, number] of Object.entries(value)) {
-    if (typeof number !== 'number' || !(number >= 0)) fail(`has wrong ${name}`);
-    numbers.push([key, number]);
-  }
-  return Object.fromEntries(numbers);
+  const isValid = (number: unknown) => typeof number === 'number' && number >= 0;
+  if (!Object.values(value).every(isValid)) fail(`has wrong ${name}`);
+  return { ...value };
 }
 
 function readSizes(value: unknown): ResultSizes {
   const numbers = readNumbers('sizes', value);
   const sizes = Object.fromEntries(SIZE_NAMES.map((name) => [name, numbers[name]]));
   if (!Object.values(sizes).every(isCount)) fail('has wrong sizes');
-  return sizes as unknown as ResultSizes;
+  return sizes as ResultSizes;
 }
 
 function fail(what: string): never {

@@ -12,16 +12,12 @@ export const counted = (value: number, one: string, many = `${one}s`): string =>
 
 type Unit = readonly [name: string, bytes: number];
 
-const BY_1000: readonly Unit[] = [
-  ['GB', 1e9],
-  ['MB', 1e6],
-  ['kB', 1e3],
-];
-const BY_1024: readonly Unit[] = [
-  ['GiB', 2 ** 30],
-  ['MiB', 2 ** 20],
-  ['KiB', 2 ** 10],
-];
+/** The units of these names, each `base` times the next one. */
+const powers = (base: number, ...names: string[]): readonly Unit[] =>
+  names.map((name, i) => [name, base ** (names.length - i)]);
+
+const BY_1000 = powers(1000, 'GB', 'MB', 'kB');
+const BY_1024 = powers(1024, 'GiB', 'MiB', 'KiB');
 
 /**
  * Formats the size of data: `640 B`, `62.9 kB`, `1.1 MB`.

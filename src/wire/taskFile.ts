@@ -104,9 +104,7 @@ export function shapeError(faults: readonly ShapeFault[]): CodedError {
   }
   const reasons = new Map<number, string[]>();
   for (const { index, message } of faults) {
-    const known = reasons.get(index!);
-    if (known) known.push(message);
-    else reasons.set(index!, [message]);
+    reasons.set(index!, [...(reasons.get(index!) ?? []), message]);
   }
   const invalid = Array.from(reasons, ([index, list]) => ({ index, reason: list.join('; ') }));
   return new CodedError('BAD_TASK_FILE', { invalid });

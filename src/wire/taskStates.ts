@@ -45,10 +45,8 @@ export const STATE_TEXTS: Readonly<
 
 /** @returns the state of a status text (either of its texts), or null for an unknown text */
 export function stateOfText(text: string): TaskState | null {
-  for (const state of TASK_STATES) {
-    if (STATE_TEXTS[state].progress === text || STATE_TEXTS[state].list === text) return state;
-  }
-  return null;
+  const has = (state: TaskState) => Object.values(STATE_TEXTS[state]).includes(text);
+  return TASK_STATES.find(has) ?? null;
 }
 
 /** @returns whether the state is final */
@@ -56,9 +54,7 @@ export function isFinal(state: TaskState): state is FinalState {
   return (FINAL_STATES as readonly TaskState[]).includes(state);
 }
 
-/**
- * @returns whether a task with this status text is still waiting for its file or the notification
- */
+/** @returns whether a task with this status text still waits for its file or notification */
 export function beforeNotification(status: string): boolean {
   const state = stateOfText(status);
   return state === 'created' || state === 'uploaded';

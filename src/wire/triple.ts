@@ -20,10 +20,7 @@ export interface TaskItem {
 }
 
 /** An item without its signature, as verifiers supply it. */
-export interface Statement {
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-}
+export type Statement = Omit<TaskItem, 'signature'>;
 
 /**
  * Converts an item to the wire format. Of a triple, only the three fields are kept.

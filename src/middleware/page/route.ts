@@ -17,37 +17,14 @@ import type { Deps, Route } from '../routes/route.ts';
 import { ASSETS, type AssetName, TEMPLATE } from './assets.gen.ts';
 
 const IMMUTABLE = 'public, max-age=31536000, immutable';
-const REVALIDATED = 'no-cache';
-
-/** A file in all encodings. Each encoding is computed at its first request. */
-class Asset {
-  readonly etag: string;
-  readonly type: string;
-  readonly #brotli: Uint8Array<ArrayBuffer>;
-  #gzip: Uint8Array<ArrayBuffer> | undefined;
-  #plain: Uint8Array<ArrayBuffer> | undefined;
-
-  constructor(name: AssetName) {
-    const { type, sha256, brotli } = ASSETS[name];
-    this.type = type;
-    this.etag = `"${sha256.slice(0, 32)}"`;
-    this.#brotli = new Uint8Array(Buffer.from(brotli, 'base64'));
-  }
-
-  encoded(encoding: Encoding): Uint8Array<ArrayBuffer> {
-    if (encoding === 'br') return this.#brotli;
-    this.#plain ??= new Uint8Array(brotliDecompressSync(this.#brotli));
-    if (encoding === 'identity') return this.#plain;
-    this.#gzip ??= new Uint8Array(gzipSync(this.#plain, { level: 9 }));
-    return this.#gzip;
-  }
-}
 
 type Encoding = 'br' | 'gzip' | 'identity';
 
 export function uiRoutes({ settings }: Deps): Route[] {
   const { assets, names } = servedAssets();
-  const html = utf8.encode(renderPage(TEMPLATE, names, pageConfig(settings, names)));
+  const html = new TextEncoder().encode(renderPage(TEMPLATE, names, pageConfig(settings, names)));
+  const bodies = { identity: () => html };
+  const page: Asset = { etag: etagOf(html), type: 'text/html; charset=utf-8', bodies };
   return [
     {
       method: 'GET',
@@ -55,9 +32,8 @@ export function uiRoutes({ settings }: Deps): Route[] {
       right: 'open',
       async handle(c) {
         const policy = pagePolicy(await origins(settings));
-        const headers = { 'cache-control': REVALIDATED, 'content-security-policy': policy };
-        const page = { etag: etagOf(html), type: 'text/html; charset=utf-8' };
-        return answer(c, page, headers, { identity: () => html });
+        const headers = { 'cache-control': 'no-cache', 'content-security-policy': policy };
+        return answer(c, page, headers);
       },
     },
     {
@@ -74,17 +50,35 @@ export function uiRoutes({ settings }: Deps): Route[] {
         const asset = assets.get(c.req.param('file') ?? '');
         if (asset === undefined) throw new CodedError('NOT_FOUND');
         const headers = { 'cache-control': IMMUTABLE, 'content-security-policy': ASSET_POLICY };
-        return answer(c, asset, headers, {
-          br: () => asset.encoded('br'),
-          gzip: () => asset.encoded('gzip'),
-          identity: () => asset.encoded('identity'),
-        });
+        return answer(c, asset, headers);
       },
     },
   ];
 }
 
-const utf8 = new TextEncoder();
+/** A file, with a body for each encoding in which it is served. */
+interface Asset {
+  readonly etag: string;
+  readonly type: string;
+  readonly bodies: Readonly<Partial<Record<Encoding, () => Uint8Array<ArrayBuffer>>>>;
+}
+
+/** Returns a file in all encodings. Each is computed at its first request. */
+function assetOf(name: AssetName): Asset {
+  const { type, sha256, brotli } = ASSETS[name];
+  const br = new Uint8Array(Buffer.from(brotli, 'base64'));
+  const identity = once(() => new Uint8Array(brotliDecompressSync(br)));
+  const gzip = once(() => new Uint8Array(gzipSync(identity(), { level: 9 })));
+  return { etag: `"${sha256.slice(0, 32)}"`, type, bodies: { br: () => br, gzip, identity } };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
 
 type Names = Readonly<Record<AssetName, string>>;
 
@@ -95,20 +89,18 @@ function servedAssets(): { assets: ReadonlyMap<string, Asset>; names: Names } {
   for (const name of Object.keys(ASSETS) as AssetName[]) {
     const { sha256, extension } = ASSETS[name];
     names[name] = `${name}.${sha256.slice(0, 12)}.${extension}`;
-    assets.set(names[name], new Asset(name));
+    assets.set(names[name], assetOf(name));
   }
   return { assets, names };
 }
 
 function pageConfig(settings: Settings, names: Names): PageConfig {
-  const { serviceName, signing, blobs } = settings;
-  const { maxSignatures, maxDigestBytes, maxBodyBytes } = settings;
+  const { serviceName, signing, maxSignatures, maxDigestBytes, maxBodyBytes, blobs } = settings;
+  const limits = { maxSignatures, maxDigestBytes, maxBodyBytes };
   return {
     serviceName,
     signing,
-    maxSignatures,
-    maxDigestBytes,
-    maxBodyBytes,
+    ...limits,
     servedUrls: blobs?.uploads === undefined && blobs?.results === undefined,
     worker: `ui/${names.worker}`,
   };
@@ -142,14 +134,11 @@ function pagePolicy(others: readonly string[]): string {
 /** The policy of the files, for the worker: it compiles WebAssembly and makes no requests. */
 const ASSET_POLICY = contentSecurityPolicy(["script-src 'self' 'wasm-unsafe-eval'"]);
 
-type Bodies = Partial<Record<Encoding, () => Uint8Array<ArrayBuffer>>>;
-
 /** Returns the file in the best encoding that the client accepts. */
 function answer(
   c: Context,
-  { etag, type }: { readonly etag: string; readonly type: string },
+  { etag, type, bodies }: Asset,
   headers: Pick<OpenHeaders, 'cache-control' | 'content-security-policy'>,
-  bodies: Bodies,
 ): Response {
   return openAnswer(c, { ...headers, etag, vary: 'accept-encoding' }, () => {
     const encoding = chooseEncoding(c.req.header('accept-encoding'), bodies);
@@ -165,7 +154,7 @@ function answer(
   });
 }
 
-function chooseEncoding(accepted: string | undefined, bodies: Bodies): Encoding {
+function chooseEncoding(accepted: string | undefined, bodies: Asset['bodies']): Encoding {
   const refused = /^0(\.0*)?$/;
   const named = new Set<string>();
   for (const part of (accepted ?? '').toLowerCase().split(',')) {

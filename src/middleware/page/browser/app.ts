@@ -3,7 +3,7 @@ import { type Client, createClient } from '../../../client/index.ts';
 import { CodedError } from '../../../shared/errors.ts';
 import { PoolThread } from '../../../shared/threads/thread.ts';
 import { CONFIG_META, type PageConfig } from '../../../wire/pageConfig.ts';
-import { Watched } from './dom.ts';
+import { readStored, store, Watched } from './dom.ts';
 import type { Calls } from './worker/calls.ts';
 import { type BatchSummary, type Limits, type Progress, WORKER_NAME } from './worker/protocol.ts';
 
@@ -18,10 +18,11 @@ export interface View {
 
 /** The part of trusted types used here; TypeScript and some browsers lack them. */
 interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ): { createScriptURL(url: string): string };
+  createPolicy(name: string, rules: ScriptPolicy): ScriptPolicy;
+}
+
+interface ScriptPolicy {
+  createScriptURL(url: string): string;
 }
 
 /** Time limit for loading the worker, which is large. */
@@ -37,7 +38,7 @@ export class App {
   readonly submitted = new Map<string, BatchSummary>();
   /** Services on the same host have separate keys. */
   readonly #place = `falconry key ${this.base}`;
-  readonly #key = new Watched(readStored(this.#place));
+  readonly #key = new Watched(readStored('sessionStorage', this.#place));
   readonly client: Client = this.#clientOf(() => this.key ?? '');
   readonly #worker = workerModule(new URL(this.config.worker, document.baseURI).href);
   #thread: PoolThread | undefined;
@@ -48,7 +49,7 @@ export class App {
 
   /** Sets the API key. It stays in memory; with `keep`, it also survives reloads of this tab. */
   useKey(key: string | null, keep: boolean): void {
-    store(this.#place, keep ? key : null);
+    store('sessionStorage', this.#place, keep ? key : null);
     this.#key.set(key);
   }
 
@@ -83,14 +84,11 @@ export class App {
   ): Promise<Awaited<ReturnType<Calls[Name]>>> {
     const { signal, onProgress } = options;
     if (signal?.aborted) throw new CodedError('ABORTED');
-    this.#thread ??= new PoolThread({
-      name: WORKER_NAME,
-      module: this.#worker,
-      helloMs: HELLO_MS,
-      onLost: () => {
-        this.#thread = undefined;
-      },
-    });
+    const onLost = () => {
+      this.#thread = undefined;
+    };
+    const start = { name: WORKER_NAME, module: this.#worker, helloMs: HELLO_MS, onLost };
+    this.#thread ??= new PoolThread(start);
     const give = await this.#thread.call(
       { work: { name, take } },
       {
@@ -131,21 +129,4 @@ function workerModule(url: string): { locate(): URL; make(): Worker } {
 function readConfig(): PageConfig {
   const meta = document.querySelector<HTMLMetaElement>(`meta[name="${CONFIG_META}"]`);
   return JSON.parse(meta?.content ?? '{}') as PageConfig;
-}
-
-// Browsers may forbid storage; then nothing is kept.
-
-function readStored(place: string): string | null {
-  try {
-    return sessionStorage.getItem(place);
-  } catch {
-    return null;
-  }
-}
-
-function store(place: string, text: string | null): void {
-  try {
-    if (text === null) sessionStorage.removeItem(place);
-    else sessionStorage.setItem(place, text);
-  } catch {}
 }

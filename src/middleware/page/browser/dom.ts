@@ -147,3 +147,22 @@ export class Watched<T> {
     show();
   }
 }
+
+/** Reads a text from the browser's storage. Browsers may forbid it; then nothing is kept. */
+export function readStored(kind: StorageKind, place: string): string | null {
+  try {
+    return globalThis[kind].getItem(place);
+  } catch {
+    return null;
+  }
+}
+
+/** Stores a text, or removes it. */
+export function store(kind: StorageKind, place: string, text: string | null): void {
+  try {
+    if (text === null) globalThis[kind].removeItem(place);
+    else globalThis[kind].setItem(place, text);
+  } catch {}
+}
+
+type StorageKind = 'localStorage' | 'sessionStorage';

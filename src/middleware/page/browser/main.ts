@@ -4,7 +4,7 @@
  */
 import { holdsKey, keyOfLink } from '../../../wire/pageConfig.ts';
 import { App, type View } from './app.ts';
-import { announce, byId, fill, h, link } from './dom.ts';
+import { announce, byId, fill, h, link, readStored, store } from './dom.ts';
 import { icon } from './parts/controls.ts';
 import { buildView } from './views/build.ts';
 import { signView } from './views/sign.ts';
@@ -71,11 +71,8 @@ const SCHEME_PLACE = 'falconry colours';
 
 /** Cycles through the colour schemes, and stores the choice. `Auto` follows the system. */
 function startScheme(control: HTMLElement): void {
-  let scheme: (typeof SCHEMES)[number] = 'Auto';
-  try {
-    const text = localStorage.getItem(SCHEME_PLACE);
-    scheme = SCHEMES.find((each) => each.toLowerCase() === text) ?? 'Auto';
-  } catch {}
+  const text = readStored('localStorage', SCHEME_PLACE);
+  let scheme = SCHEMES.find((each) => each.toLowerCase() === text) ?? 'Auto';
   const apply = () => {
     fill(control, icon('halves'), scheme);
     control.setAttribute('aria-label', `Colours: ${scheme}`);
@@ -83,9 +80,7 @@ function startScheme(control: HTMLElement): void {
   };
   control.addEventListener('click', () => {
     scheme = SCHEMES[(SCHEMES.indexOf(scheme) + 1) % SCHEMES.length]!;
-    try {
-      localStorage.setItem(SCHEME_PLACE, scheme.toLowerCase());
-    } catch {}
+    store('localStorage', SCHEME_PLACE, scheme.toLowerCase());
     apply();
     announce(`Colours: ${scheme}`);
   });

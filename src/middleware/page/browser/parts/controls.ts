@@ -102,26 +102,34 @@ export function keyNotice(app: App): HTMLElement {
   return element;
 }
 
+/** The name of a column, and the class of its cells. */
+export type Column = readonly [name: string, kind?: string];
+
 /** A scrollable table. Screen readers announce the label. */
-export function table(label: string, head: readonly Child[], ...rows: Child[]): HTMLElement {
-  const body = h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, rows));
+export function table(
+  label: string,
+  columns: readonly Column[],
+  rows: readonly (readonly Child[])[],
+  last: Child = null,
+): HTMLElement {
+  const head = columns.map(([name, kind]) => h('th', { scope: 'col', class: kind }, name));
+  const lines = rows.map((row) =>
+    h(
+      'tr',
+      {},
+      row.map((child, i) => h('td', { class: columns[i]?.[1] }, child)),
+    ),
+  );
+  const rest = last !== null && h('tr', {}, h('td', { colspan: columns.length }, last));
+  const body = h('table', {}, h('thead', {}, h('tr', {}, head)), h('tbody', {}, lines, rest));
   return h('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': label }, body);
 }
 
-export const column = (name: string, kind = ''): HTMLElement =>
-  h('th', { scope: 'col', class: kind }, name);
-
-export const cell = (kind: string, ...children: Child[]): HTMLElement =>
-  h('td', { class: kind }, children);
-
 /** A list of names and values. */
-export const facts = (
-  pairs: readonly (readonly [name: string, value: Child])[],
-  kind = '',
-): HTMLElement =>
+export const facts = (pairs: readonly (readonly [name: string, value: Child])[]): HTMLElement =>
   h(
     'dl',
-    { class: `facts ${kind}` },
+    { class: 'facts' },
     pairs.map(([name, value]) => h('div', {}, h('dt', {}, name), h('dd', {}, value))),
   );
 

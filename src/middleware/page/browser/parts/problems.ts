@@ -6,7 +6,7 @@ import { count, counted } from '../../../../wire/sizes.ts';
 import type { App } from '../app.ts';
 import { announce, div, fill, h, p, strong } from '../dom.ts';
 import type { BatchSummary, FileFault } from '../worker/protocol.ts';
-import { cell, column, table } from './controls.ts';
+import { type Column, table } from './controls.ts';
 
 /** The maximum number of parts of an error on display. */
 const SHOWN_PARTS = 8;
@@ -112,16 +112,14 @@ function placeWords({ line, column }: FileFault): string {
 
 function faultTable(faults: readonly FileFault[], total: number): HTMLElement {
   const hasLines = faults.some(({ line }) => line !== undefined);
-  const number = (value: number | undefined) =>
-    cell('number', value === undefined ? '' : count(value));
-  const head = [column('Item', 'number'), hasLines && column('Line', 'number'), column('Fault')];
+  const number = (value: number | undefined) => (value === undefined ? '' : count(value));
+  const lineColumn: Column[] = hasLines ? [['Line', 'number']] : [];
   const rows = faults.slice(0, SHOWN_FAULTS).map(({ index, line, message }) => {
     const item = number(index === undefined ? undefined : index + 1);
-    return h('tr', {}, item, hasLines && number(line), cell('wrap', message));
+    return hasLines ? [item, number(line), message] : [item, message];
   });
-  const more = total - SHOWN_FAULTS;
-  const rest = h('td', { colspan: hasLines ? 3 : 2 }, `and ${count(more)} more`);
-  return table('Faults', head, rows, more > 0 && h('tr', {}, rest));
+  const more = total > SHOWN_FAULTS ? `and ${count(total - SHOWN_FAULTS)} more` : null;
+  return table('Faults', [['Item', 'number'], ...lineColumn, ['Fault', 'wrap']], rows, more);
 }
 
 /** Reads a task file in the worker. Shows its faults, or an error, in `place`, and returns null. */

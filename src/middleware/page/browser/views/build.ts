@@ -5,10 +5,9 @@ import type { App, View } from '../app.ts';
 import { announce, button, type Child, div, fill, h, p, setOff, strong } from '../dom.ts';
 import { duration, listed, shortHex } from '../format.ts';
 import {
-  cell,
+  type Column,
   chip,
   choices,
-  column,
   confirm,
   download,
   dropZone,
@@ -185,23 +184,19 @@ function setWords({ sets, count: all }: Pick<BatchSummary, 'sets' | 'count'>): s
 function firstItems({ first, count: all }: BatchSummary): HTMLElement {
   const title =
     all > first.length ? `The first ${counted(first.length, 'item')}` : counted(all, 'item');
-  const head = [
-    column('Item', 'number'),
-    column('Digest'),
-    column('Public key'),
-    column('Signature', 'number'),
+  const columns: Column[] = [
+    ['Item', 'number'],
+    ['Digest'],
+    ['Public key'],
+    ['Signature', 'number'],
   ];
-  const rows = first.map(({ digest, publicKey, signatureBytes }, i) =>
-    h(
-      'tr',
-      {},
-      cell('number', count(i + 1)),
-      cell('mono', shortHex(digest, 6)),
-      cell('mono', shortHex(publicKey, 6)),
-      cell('number', sizeText(signatureBytes)),
-    ),
-  );
-  return h('details', {}, h('summary', {}, title), table('First items', head, rows));
+  const rows = first.map(({ digest, publicKey, signatureBytes }, i) => [
+    count(i + 1),
+    h('code', {}, shortHex(digest, 6)),
+    h('code', {}, shortHex(publicKey, 6)),
+    sizeText(signatureBytes),
+  ]);
+  return h('details', {}, h('summary', {}, title), table('First items', columns, rows));
 }
 
 function submission(app: App, summary: BatchSummary): HTMLElement {

@@ -84,16 +84,14 @@ const STEPS = [
   ['completed', 'Completed'],
 ] as const satisfies readonly (readonly [TaskState, string])[];
 
-const RANKS: Readonly<Record<TaskState, number>> = {
+/** The step of each state; a task in any other state has stopped. */
+const RANKS: Partial<Record<TaskState, number>> = {
   created: 0,
   uploaded: 0,
   waiting: 1,
   verifying: 2,
   aggregating: 3,
-  completed: 5,
-  failed: -1,
-  cancelled: -1,
-  expired: -1,
+  completed: STEPS.length,
 };
 
 /** The earliest step at which a task can reach this state. */
@@ -116,7 +114,7 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
       // Screen readers read the first state with the page, unless the task has ended in the
       // meantime.
       if (lastStatus !== '' || ended) announce(`The task is ${state ?? record.status}`);
-      const rank = state === null ? 0 : RANKS[state];
+      const rank = state === null ? 0 : (RANKS[state] ?? -1);
       if (rank >= 0) reached = rank;
       const stop = (state !== null && STOPPED_AT[state]) || 0;
       fill(steps, stepItems(rank, Math.max(stop, reached), record.status));
@@ -132,17 +130,14 @@ function recordShown(app: App, id: string, place: HTMLElement): (record: TaskRec
     fill(trouble, failure(record));
     fill(
       details,
-      facts(
-        [
-          ['Signatures', record.batch_size === 0 ? 'not read yet' : count(record.batch_size)],
-          ['Worker threads', count(record.VCPUs)],
-          ['Created', time(record.request_utc_time)],
-          record.finished_at === undefined
-            ? ['Last change', time(record.latest_status_update_iso_utc_time)]
-            : ['Finished', time(record.finished_at)],
-        ],
-        'wide',
-      ),
+      facts([
+        ['Signatures', record.batch_size === 0 ? 'not read yet' : count(record.batch_size)],
+        ['Worker threads', count(record.VCPUs)],
+        ['Created', time(record.request_utc_time)],
+        record.finished_at === undefined
+          ? ['Last change', time(record.latest_status_update_iso_utc_time)]
+          : ['Finished', time(record.finished_at)],
+      ]),
     );
   };
 }
@@ -162,18 +157,14 @@ function stepItems(rank: number, reached: number, status: string): HTMLElement[]
 
 function failure({ error, status }: TaskRecord): HTMLElement | null {
   if (stateOfText(status) !== 'failed' || error === undefined) return null;
-  const invalid = error.invalid ?? [];
-  const errors = error.errors ?? [];
+  const { invalid = [], errors = [] } = error;
   const title = error.detail ?? error.title ?? 'The task failed';
-  if (invalid.length > 0) {
-    const faults = invalid.map(({ index, reason }) => ({ index, message: reasonWords(reason) }));
-    return faultList(title, faults, faults.length);
-  }
-  if (errors.length > 0) {
-    const faults = errors.map(({ path, message }) => ({ message: `${path} ${message}`.trim() }));
-    return faultList(title, faults, error.errors_total ?? faults.length);
-  }
-  return div('notice bad', p('', strong(title)));
+  const faults = [
+    ...invalid.map(({ index, reason }) => ({ index, message: reasonWords(reason) })),
+    ...errors.map(({ path, message }) => ({ message: `${path} ${message}`.trim() })),
+  ];
+  if (faults.length === 0) return div('notice bad', p('', strong(title)));
+  return faultList(title, faults, Math.max(faults.length, error.errors_total ?? 0));
 }
 
 function actions(app: App, id: string, ended: boolean): HTMLElement {

@@ -13,6 +13,7 @@ const PAGE_TASKS = 20;
 /** Browsers limit connections per host, so the remaining tasks are polled. */
 const MAX_STREAMS = 2;
 const POLL_MS = 2500;
+const PAGER = { class: 'row apart', 'aria-label': 'Pages of the list' };
 
 export function tasksView(app: App): View {
   const list = new TaskList(app);
@@ -28,19 +29,13 @@ export function tasksView(app: App): View {
 class TaskList {
   readonly element: HTMLElement;
   readonly #app: App;
-  readonly #followed: Followed;
   readonly #list = h('ul', { class: 'tasks', 'aria-label': 'Tasks, newest first' });
   readonly #place = div('stack');
   readonly #problem = h('div');
   readonly #heading = h('h2', { id: 'task-list', tabindex: -1 }, 'Your tasks');
   readonly #newer = button('Newer', () => void this.#turn(-1));
   readonly #older = button('Older', () => void this.#turn(1));
-  readonly #pager = h(
-    'nav',
-    { class: 'row apart', 'aria-label': 'Pages of the list' },
-    this.#newer,
-    this.#older,
-  );
+  readonly #pager = h('nav', PAGER, this.#newer, this.#older);
   readonly #filter = h(
     'select',
     { on: { change: () => void this.#restart(true) } },
@@ -48,6 +43,8 @@ class TaskList {
     TASK_STATES.map((name) => h('option', { value: name }, name)),
   );
   readonly #rows = new Map<string, TaskRow>();
+  /** Event streams of the newest unfinished tasks. */
+  readonly #streams = new Map<string, AbortController>();
   /** Cursors of the pages up to this one; the first has none. */
   #cursors: (string | undefined)[] = [undefined];
   #next = '';
@@ -56,7 +53,6 @@ class TaskList {
 
   constructor(app: App) {
     this.#app = app;
-    this.#followed = new Followed(app, this.#rows);
     const status = field('Status', this.#filter);
     status.className = 'row';
     this.element = h(
@@ -82,7 +78,8 @@ class TaskList {
   stop(): void {
     clearTimeout(this.#timer);
     this.#visit?.abort();
-    this.#followed.stop();
+    for (const stream of this.#streams.values()) stream.abort();
+    this.#streams.clear();
   }
 
   async #restart(fromStart = false): Promise<void> {
@@ -125,7 +122,8 @@ class TaskList {
     fill(this.#problem);
     this.#dropAllBut(new Set(tasks.map(({ id }) => id)));
     for (const [i, item] of tasks.entries()) {
-      const row = this.#rows.get(item.id) ?? this.#newRow(item);
+      const row = this.#rows.get(item.id) ?? new TaskRow(item.id, () => void this.#end(row));
+      this.#rows.set(item.id, row);
       row.showItem(item);
       const there = this.#list.children[i];
       if (there !== row.element) this.#list.insertBefore(row.element, there ?? null);
@@ -144,7 +142,29 @@ class TaskList {
     setOff(this.#newer, first, this.#older);
     setOff(this.#older, last, this.#newer);
     this.#pager.hidden = this.#newer.disabled && this.#older.disabled;
-    this.#followed.follow(tasks);
+    this.#follow(tasks);
+  }
+
+  #follow(tasks: readonly TaskListItem[]): void {
+    const open = tasks.filter(({ status }) => !hasEnded(status)).slice(0, MAX_STREAMS);
+    const wanted = new Set(open.map(({ id }) => id));
+    for (const [id, stream] of this.#streams) if (!wanted.has(id)) stream.abort();
+    for (const id of wanted) {
+      if (!this.#streams.has(id)) void this.#stream(id);
+    }
+  }
+
+  async #stream(id: string): Promise<void> {
+    const stream = new AbortController();
+    this.#streams.set(id, stream);
+    try {
+      for await (const record of this.#app.client.events(id, { signal: stream.signal })) {
+        this.#rows.get(id)?.showRecord(record);
+      }
+    } catch {
+      // Polling covers a lost stream.
+    }
+    if (this.#streams.get(id) === stream) this.#streams.delete(id);
   }
 
   /** Removes the rows of other tasks. If one has the focus, the heading receives it. */
@@ -155,12 +175,6 @@ class TaskList {
       row.element.remove();
       this.#rows.delete(id);
     }
-  }
-
-  #newRow({ id }: TaskListItem): TaskRow {
-    const row = new TaskRow(id, () => void this.#end(row));
-    this.#rows.set(id, row);
-    return row;
   }
 
   async #end({ id, ended }: TaskRow): Promise<void> {
@@ -205,10 +219,8 @@ class TaskRow {
 
   showItem({ status, meta }: TaskListItem): void {
     this.#count = meta.count;
-    this.#time =
-      meta.finished_at === undefined
-        ? `created ${time(meta.created_at)}`
-        : `finished ${time(meta.finished_at)}`;
+    const { created_at, finished_at } = meta;
+    this.#time = finished_at ? `finished ${time(finished_at)}` : `created ${time(created_at)}`;
     this.#show(status);
   }
 
@@ -235,47 +247,6 @@ class TaskRow {
     this.#action.setAttribute('aria-label', `${word} task ${this.id}`);
     // The hidden meter keeps its space, so that nothing moves.
     this.#meter.element.classList.add('idle');
-  }
-}
-
-/** Event streams of the newest unfinished tasks. */
-class Followed {
-  readonly #app: App;
-  readonly #rows: ReadonlyMap<string, TaskRow>;
-  readonly #streams = new Map<string, AbortController>();
-
-  constructor(app: App, rows: ReadonlyMap<string, TaskRow>) {
-    this.#app = app;
-    this.#rows = rows;
-  }
-
-  follow(tasks: readonly TaskListItem[]): void {
-    const open = tasks.filter(({ status }) => !hasEnded(status)).slice(0, MAX_STREAMS);
-    const wanted = new Set(open.map(({ id }) => id));
-    for (const [id, stream] of this.#streams) if (!wanted.has(id)) stream.abort();
-    for (const id of wanted) {
-      if (this.#streams.has(id)) continue;
-      const stream = new AbortController();
-      this.#streams.set(id, stream);
-      void this.#show(id, stream.signal).finally(() => {
-        if (this.#streams.get(id) === stream) this.#streams.delete(id);
-      });
-    }
-  }
-
-  stop(): void {
-    for (const stream of this.#streams.values()) stream.abort();
-    this.#streams.clear();
-  }
-
-  async #show(id: string, signal: AbortSignal): Promise<void> {
-    try {
-      for await (const record of this.#app.client.events(id, { signal })) {
-        this.#rows.get(id)?.showRecord(record);
-      }
-    } catch {
-      // Polling covers a lost stream.
-    }
   }
 }
 

@@ -58,6 +58,7 @@ export function keep(batch: Batch, text?: string): BatchSummary {
   const places = text === undefined || shown.length === 0 ? [] : jsonPlaces(text).elements;
   const keys = new Map(batch.items.map(({ publicKey }) => [encodeWireHex(publicKey), publicKey]));
   const sets = batch.items.map(({ publicKey }) => setOf(publicKey));
+  const signatures = batch.kind === 'task' ? batch.items.map((item) => item.signature.length) : [];
   return {
     batch: number,
     name: batch.name,
@@ -69,14 +70,13 @@ export function keep(batch: Batch, text?: string): BatchSummary {
       falcon1024: sets.filter((set) => set === 'falcon1024').length,
     },
     bytes: {
-      signatures:
-        batch.kind === 'task' ? batch.items.reduce((all, i) => all + i.signature.length, 0) : 0,
+      signatures: signatures.reduce((all, bytes) => all + bytes, 0),
       file: utf8.encode(text ?? formatted(batch)).length,
     },
-    first: batch.items.slice(0, PREVIEWS).map((item) => ({
+    first: batch.items.slice(0, PREVIEWS).map((item, i) => ({
       digest: encodeWireHex(item.message.subarray(0, 64)),
       publicKey: encodeWireHex(item.publicKey.subarray(0, 64)),
-      signatureBytes: 'signature' in item ? (item as TaskItem).signature.length : 0,
+      signatureBytes: signatures[i] ?? 0,
     })),
     invalid: shown.map(({ index, reason }) => ({
       index,
@@ -101,11 +101,8 @@ export function taskFile({ batch }: { readonly batch: number }): Uint8Array<Arra
   return utf8.encode(formatted(batchOf(batch)));
 }
 
-function lineOf(
-  text: string | undefined,
-  places: readonly number[],
-  index: number,
-): { line: number } | Record<string, never> {
+/** Returns the line of an item; nothing without a text. `places` are the offsets of its items. */
+function lineOf(text: string | undefined, places: readonly number[], index: number) {
   const offset = places[index];
   return text === undefined || offset === undefined ? {} : { line: placeOf(text, offset).line };
 }

@@ -3,7 +3,7 @@ import { type Falcon, falcon512, falcon1024, type SignOptions } from '../../../.
 import { CodedError, isCodedError } from '../../../../shared/errors.ts';
 import { serveThread, type WorkContext } from '../../../../shared/threads/serve.ts';
 import { Slices } from '../../../../shared/threads/slices.ts';
-import { decodeWireHex } from '../../../../wire/hex.ts';
+import { checkTriples } from '../../../../wire/taskFile.ts';
 import type { TaskItem, Triple } from '../../../../wire/triple.ts';
 import { collect, keep, readFile, setOf, taskFile } from './batches.ts';
 import { type BatchSummary, type GenerateOptions, type Progress, WORKER_NAME } from './protocol.ts';
@@ -36,20 +36,15 @@ serveThread(WORKER_NAME, async (work, context) => {
 });
 
 function verifySignature(triple: Triple) {
-  const [message, publicKey, signature] = [triple.digest, triple.public_key, triple.signature].map(
-    (hex) => decodeWireHex(hex, Number.MAX_SAFE_INTEGER),
-  );
+  const { items } = checkTriples([triple], { maxMessageBytes: Number.MAX_SAFE_INTEGER });
+  if (items === undefined) return { valid: false, ms: 0, set: 'unknown' };
+  const { message, publicKey, signature } = items[0]!;
   const startMs = performance.now();
-  if (!isBytes(message) || !isBytes(publicKey) || !isBytes(signature)) {
-    return { valid: false, ms: 0, set: 'unknown' };
-  }
   const set = setOf(publicKey);
   const falcon: Falcon | null = { falcon512, falcon1024, unknown: null }[set];
   const valid = falcon?.verify(signature, message, publicKey) ?? false;
   return { valid, ms: performance.now() - startMs, set };
 }
-
-const isBytes = (value: unknown): value is Uint8Array => value instanceof Uint8Array;
 
 /**
  * Makes and verifies test items. Reports progress.

@@ -3,14 +3,8 @@
  * report errors differently, and none reports where an element begins.
  */
 
-/** A place as editors show it, from 1. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
-/** @returns line and column of an offset into the text */
-export function placeOf(text: string, offset: number): Place {
+/** @returns line and column of an offset into the text, from 1 as in editors */
+export function placeOf(text: string, offset: number): { line: number; column: number } {
   let line = 1;
   let lineStart = 0;
   for (let at = text.indexOf('\n'); at >= 0 && at < offset; at = text.indexOf('\n', at + 1)) {

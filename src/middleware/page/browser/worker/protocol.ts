@@ -1,5 +1,6 @@
 /** Data that travels between the page and its worker. Batches and results stay in the worker. */
 import type { ResultFile } from '../../../../wire/resultFile.ts';
+import type { TaskFileLimits } from '../../../../wire/taskFile.ts';
 
 /** The name of the page's worker. Under any other name, its script is a thread of the pool. */
 export const WORKER_NAME = 'falconry';
@@ -58,11 +59,7 @@ export type FileReading =
   | { readonly summary: BatchSummary }
   | { readonly faults: readonly FileFault[]; readonly total: number };
 
-export interface Limits {
-  readonly maxSignatures: number;
-  readonly maxMessageBytes: number;
-  readonly maxFileBytes: number;
-}
+export type Limits = Required<TaskFileLimits>;
 
 /** The content of a result file; not verified yet. */
 export interface ResultSummary extends Omit<ResultFile, 'version' | 'statement' | 'aggregate'> {
