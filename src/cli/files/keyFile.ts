@@ -25,10 +25,8 @@ type FieldName = 'public_key' | 'secret_key' | 'signature' | 'seed';
 const MAX_BYTES = 4096;
 const OPEN_BRACE = 0x7b;
 
-/** The objects of the parameter sets, by name. */
 export const FALCONS = { falcon512, falcon1024 };
 
-/** The names of the formats of signatures. */
 export const SIGNATURE_FORMATS: readonly SignatureFormat[] = [
   'compressed',
   'padded',
@@ -61,11 +59,7 @@ export function parseField(file: Uint8Array, field: FieldName, what: string): Ui
   return bytes;
 }
 
-/**
- * Reads a public key in any form.
- *
- * @throws CodedError `BAD_KEY_FILE`
- */
+/** Reads a public key in any form. @throws CodedError `BAD_KEY_FILE` */
 export function readPublicKey(file: Uint8Array): ImportedPublicKey {
   const input = keyContents(file, 'public_key');
   try {
@@ -148,8 +142,6 @@ export interface KeyParts {
 }
 
 /**
- * Returns a key as a file.
- *
  * @param passphrase encrypts the secret key; null: nothing is encrypted
  * @throws UsageError for a format that has no passphrase
  */

@@ -1,10 +1,5 @@
 /** `falconry sign`: signs files; writes triples of digest, key and signature. */
-import type {
-  ExpandedSecretKey,
-  Falcon,
-  SignatureFormat,
-  SignOptions,
-} from '../../falcon/index.ts';
+import type { ExpandedSecretKey, Falcon, SignatureFormat } from '../../falcon/index.ts';
 import { formatTaskFile } from '../../wire/triple.ts';
 import { type Command, EXIT, FILE_EXITS, flag, out, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
@@ -91,9 +86,9 @@ interface Way {
 /** @throws UsageError for options that exclude each other */
 function wayOf(format: SignatureFormat, salt: string, isDeterministic: boolean): Way {
   if (!isDeterministic) {
-    const options: SignOptions = { format, ...(salt === 'derived' && { salt }) };
+    const derived = salt === 'derived' ? { salt: 'derived' as const } : {};
     return {
-      sign: (falcon, message, key) => falcon.sign(message, key, options),
+      sign: (falcon, message, key) => falcon.sign(message, key, { format, ...derived }),
       streaming: salt === 'random' ? { format } : undefined,
     };
   }

@@ -56,16 +56,11 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.invalid;
 }
 
-interface Verdicts {
-  readonly count: number;
-  readonly invalid: readonly InvalidItem[];
-}
-
 /** A few milliseconds of work between two updates of the progress bar. */
 const CHUNK = 256;
 
 /** Every signature of a task file. */
-async function verifyFile(path: string, { io, progress }: Invocation): Promise<Verdicts> {
+async function verifyFile(path: string, { io, progress }: Invocation) {
   const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
   const invalid: InvalidItem[] = [];
   for (let from = 0; from < items.length; from += CHUNK) {
@@ -77,7 +72,7 @@ async function verifyFile(path: string, { io, progress }: Invocation): Promise<V
 }
 
 /** One signature of a message that is read in pieces. */
-async function verifyOne(path: string, { io, option }: Invocation): Promise<Verdicts> {
+async function verifyOne(path: string, { io, option }: Invocation) {
   const format = option('format') as SignatureFormat | undefined;
   const options = format === undefined ? {} : { format };
   const { key: publicKey, parameterSet } = readPublicKey(await readInput(option('key')!, io));

@@ -68,7 +68,7 @@ const CALLER_SETTINGS = {
 /** The fault of an address with a password on the command line, or null. */
 function exposesPassword(address: string): string | null {
   const parsed = URL.canParse(address) ? new URL(address) : null;
-  // Invalid addresses are refused later, but an @ may follow a password all the same.
+  // Invalid addresses may hold one, too; they are refused later.
   const holds = parsed?.protocol.startsWith('postgres')
     ? parsed.password !== '' || parsed.searchParams.has('password')
     : address.includes('@');
@@ -80,7 +80,6 @@ function exposesPassword(address: string): string | null {
 const SHARED_GROUP = 'Stores shared by several hosts';
 const ADDRESS = { placeholder: 'url', inline: exposesPassword } as const;
 
-/** Settings of the stores that several hosts share. */
 const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
   database: secret('PostgreSQL database: postgres://user@host/name', ADDRESS),
   databaseDirect: secret('address of the database behind a pooler', ADDRESS),
@@ -93,7 +92,7 @@ const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
   s3Region: text('region of the bucket', { placeholder: 'name', fallbackText: 'us-east-1' }),
 });
 
-/** Of `falconry serve` with such stores. */
+/** Only `falconry serve` uses this one. */
 const TRANSFERS = choice(
   'clients exchange files with the bucket, or through the service',
   ['direct', 'through'],
@@ -120,7 +119,6 @@ const SERVE_TABLE = {
   transfers: TRANSFERS,
 };
 
-/** All settings. */
 export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS };
 
 export type SettingName = keyof typeof SETTINGS;
@@ -130,10 +128,8 @@ export type SettingValue<Name extends SettingName> = RowValue<(typeof SETTINGS)[
 /** The table without the types of its values. */
 export const ALL_SETTINGS: Readonly<Record<string, OptionRow>> = SETTINGS;
 
-/** The settings that say where the shared stores are. */
 export const SHARED = Object.keys(SHARED_SETTINGS) as (keyof typeof SHARED_SETTINGS)[];
 
-/** The settings of `falconry serve`. */
 export const SERVE_SETTINGS = Object.keys(SERVE_TABLE) as readonly ServeSetting[];
 
 /** `publicUrl` → `public-url`. */

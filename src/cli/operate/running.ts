@@ -96,11 +96,10 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'unknown host name',
 };
 
-/** Returns the error of `listen` as a failure, in words. */
 export function cannotListen(host: string, port: number, error: unknown): IoFailure {
-  const code = String((error as NodeJS.ErrnoException).code);
+  const { code = '', message } = error as NodeJS.ErrnoException;
   const words = LISTEN_FAULTS[code];
-  const reason = words === undefined ? (error as Error).message : `${words} (${code})`;
+  const reason = words === undefined ? message : `${words} (${code})`;
   return new IoFailure(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
 }
 

@@ -114,11 +114,11 @@ async function submit(work: Work): Promise<number> {
   await writeOutput(to, result.text, invocation.io);
   await keeper.forget();
   const { format = null, sizes = null } = result.file ?? {};
+  const bytes = result.aggregate?.length ?? result.text.length;
   report(
     { ok: true, ...facts, checked: result.checked, format, sizes, out: to ?? '-' },
-    `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ` +
-      `${result.aggregate?.length ?? result.text.length} bytes, ` +
-      `${check ? 'verified' : 'not verified'}\n`,
+    `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ${bytes} ` +
+      `bytes, ${check ? 'verified' : 'not verified'}\n`,
   );
   return EXIT.ok;
 }
