@@ -89,7 +89,6 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-/** The reason for the format, in words. */
 function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoice): string {
   switch (reason) {
     case 'asked':

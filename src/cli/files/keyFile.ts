@@ -134,7 +134,7 @@ const FORMS = {
 export type KeyFormat = 'json' | keyof typeof FORMS;
 export const KEY_FORMATS = ['json', ...Object.keys(FORMS)] as readonly KeyFormat[];
 
-/** What a key file is made of; only a public key if there is no secret one. */
+/** The contents of a key file. */
 export interface KeyParts {
   readonly parameterSet: string;
   readonly publicKey: Uint8Array;

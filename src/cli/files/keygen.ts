@@ -82,10 +82,7 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-async function readSeed(
-  path: string | undefined,
-  io: Invocation['io'],
-): Promise<Uint8Array | undefined> {
+async function readSeed(path: string | undefined, io: Invocation['io']) {
   if (path === undefined) return undefined;
   const seed = parseField(await readInput(path, io), 'seed', 'the seed file');
   const { min, max } = SEED_BYTES;

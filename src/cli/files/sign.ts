@@ -1,7 +1,16 @@
 /** `falconry sign`: signs files; writes triples of digest, key and signature. */
 import type { ExpandedSecretKey, Falcon, SignatureFormat } from '../../falcon/index.ts';
 import { formatTaskFile } from '../../wire/triple.ts';
-import { type Command, EXIT, FILE_EXITS, flag, out, UsageError, valued } from '../lib/command.ts';
+import {
+  type Command,
+  EXIT,
+  FILE_EXITS,
+  flag,
+  type Io,
+  out,
+  UsageError,
+  valued,
+} from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseBinary, streamInput, writeOutput } from '../lib/io.ts';
 import { PASSPHRASE } from '../lib/passphrase.ts';
@@ -76,7 +85,6 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-/** How to sign. */
 interface Way {
   readonly sign: (falcon: Falcon, message: Uint8Array, key: ExpandedSecretKey) => Uint8Array;
   /** The options of signing a stream; undefined if the message has to be read more than once. */
@@ -100,15 +108,9 @@ function wayOf(format: SignatureFormat, salt: string, isDeterministic: boolean):
   };
 }
 
-async function signRaw(
-  { sign, streaming }: Way,
-  falcon: Falcon,
-  key: ExpandedSecretKey,
-  path: string,
-  io: Invocation['io'],
-): Promise<Uint8Array> {
-  if (streaming === undefined) return sign(falcon, await readInput(path, io), key);
-  return falcon.signStream(streamInput(path, io), key, streaming);
+async function signRaw(way: Way, falcon: Falcon, key: ExpandedSecretKey, path: string, io: Io) {
+  if (way.streaming === undefined) return way.sign(falcon, await readInput(path, io), key);
+  return falcon.signStream(streamInput(path, io), key, way.streaming);
 }
 
 /** The task file of all messages; none is signed before all have been read. */
@@ -118,7 +120,7 @@ async function signAll(
   key: ExpandedSecretKey,
   publicKey: Uint8Array,
   paths: readonly string[],
-  io: Invocation['io'],
+  io: Io,
 ): Promise<string> {
   const messages: Uint8Array[] = [];
   for (const path of paths) messages.push(await readInput(path, io));

@@ -56,11 +56,12 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.invalid;
 }
 
+type Verdicts = { readonly count: number; readonly invalid: readonly InvalidItem[] };
+
 /** A few milliseconds of work between two updates of the progress bar. */
 const CHUNK = 256;
 
-/** Every signature of a task file. */
-async function verifyFile(path: string, { io, progress }: Invocation) {
+async function verifyFile(path: string, { io, progress }: Invocation): Promise<Verdicts> {
   const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
   const invalid: InvalidItem[] = [];
   for (let from = 0; from < items.length; from += CHUNK) {
@@ -72,7 +73,7 @@ async function verifyFile(path: string, { io, progress }: Invocation) {
 }
 
 /** One signature of a message that is read in pieces. */
-async function verifyOne(path: string, { io, option }: Invocation) {
+async function verifyOne(path: string, { io, option }: Invocation): Promise<Verdicts> {
   const format = option('format') as SignatureFormat | undefined;
   const options = format === undefined ? {} : { format };
   const { key: publicKey, parameterSet } = readPublicKey(await readInput(option('key')!, io));
@@ -85,9 +86,6 @@ async function verifyOne(path: string, { io, option }: Invocation) {
   }
   // The reason is that of any message, unless key and signature are well-formed.
   const item = { publicKey, signature, message: new Uint8Array(0) };
-  const [{ reason } = { reason: 'signatureMismatch' as const }] = falcon.verifyBatch(
-    [item],
-    options,
-  );
-  return { count: 1, invalid: [{ index: 0, reason }] };
+  const [found] = falcon.verifyBatch([item], options);
+  return { count: 1, invalid: [{ index: 0, reason: found?.reason ?? 'signatureMismatch' }] };
 }

@@ -12,7 +12,6 @@ import { ALL_SETTINGS, envOf, optionOf, type SettingName, type SettingValue } fr
 import { readSetting } from './settingText.ts';
 import { hint } from './text.ts';
 
-/** The origin of a value. */
 interface Origin {
   readonly source: 'option' | 'environment' | 'file' | 'default';
   /** `--port`, `FALCONRY_PORT`, `falconry.json`; empty for a default. */
@@ -46,13 +45,8 @@ interface ConfigSource {
 }
 
 const CONFIG_FILE = 'falconry.json';
-/** Environment variables that are not settings. */
-const OTHER_ENV: readonly string[] = [
-  'FALCONRY_CONFIG',
-  'FALCONRY_DEBUG',
-  'FALCONRY_PASSPHRASE',
-  'FALCONRY_NEW_PASSPHRASE',
-];
+/** Names of environment variables that are not settings. */
+const OTHER_ENV = ['config', 'debug', 'passphrase', 'newPassphrase'];
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** @throws UsageError that names every fault */
@@ -93,7 +87,7 @@ export async function examineConfig<const N extends SettingName>(
 interface Given {
   readonly value: unknown;
   readonly origin: Origin;
-  /** Whether the value is the path of a file that holds the secret. */
+  /** The value is the path of a file that holds the secret. */
   readonly inFile?: boolean;
 }
 
@@ -161,7 +155,6 @@ async function accept(
   return fault(hidden ? judged.message : `${judged.message}, not ${JSON.stringify(value)}`);
 }
 
-/** All names that a configuration file may contain. */
 export function fileNames(): string[] {
   return Object.entries(ALL_SETTINGS).flatMap(([name, { type }]) =>
     type === 'secret' ? [name, `${name}File`] : [name],
@@ -219,7 +212,7 @@ function checkNames(path: string, json: unknown, faults: Fault[]): Record<string
 }
 
 function misspeltEnv(env: ConfigSource['env']): string[] {
-  const known = new Set(OTHER_ENV.concat(fileNames().map(envOf)));
+  const known = new Set([...OTHER_ENV, ...fileNames()].map(envOf));
   return Object.keys(env)
     .filter((name) => name.startsWith('FALCONRY_') && !known.has(name))
     .map((name) => `${name} is not a setting${hint(name, known)}`);

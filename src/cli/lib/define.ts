@@ -25,7 +25,7 @@ import { hint } from './text.ts';
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** What a command is called with, once its arguments have been read. */
+/** The checked arguments of a call, and the outputs of the command. */
 export interface Invocation<N extends SettingName = SettingName> {
   readonly io: Io;
   /** Empty for a command without verbs. */
@@ -61,11 +61,10 @@ export interface CommandParts<N extends SettingName = SettingName>
   readonly settings?: readonly N[];
   /** The settings that the help text lists; absent: all of them. */
   readonly listed?: readonly N[];
-  /** The verb of a call without one. */
   readonly defaultVerb?: string;
   /** The arguments besides options and a verb, for all verbs or each; absent: none. */
   readonly takes?: Takes | Readonly<Record<string, Takes>>;
-  /** Whether the command's own output goes to standard output. */
+  /** Returns true if the command's own output goes to standard output. */
   writesToStdout?(invocation: Pick<Invocation, 'option' | 'flag'>): boolean;
   execute(invocation: Invocation<N>): Promise<number>;
 }
@@ -137,7 +136,7 @@ const readers = (values: Facts): Pick<Invocation, 'option' | 'flag'> => ({
   flag: (name) => values[name] === true,
 });
 
-/** Everything that a command writes with, and the stream of its reports. */
+/** The outputs of a command, and the stream of its reports. */
 function outputsOf(
   { name, writesToStdout }: Pick<CommandParts, 'name' | 'writesToStdout'>,
   values: Facts,
@@ -168,7 +167,7 @@ function outputsOf(
   };
 }
 
-/** The options as the parser of Node wants them. */
+/** The options in the form of `parseArgs`. */
 function parserOptions(options: readonly Option[]): ParseArgsOptionsConfig {
   const rows = options.map(({ name, short, value, fallback, negatable, isSetting }) => {
     const isOn = negatable === 'on' ? { type: 'boolean', default: true } : { type: 'boolean' };
@@ -190,7 +189,6 @@ function parse(options: ParseArgsOptionsConfig, args: readonly string[], strict:
   }
 }
 
-/** @throws UsageError for an option that the command does not have */
 function refuseUnknown(
   { options }: CommandFacts,
   tokens: ReturnType<typeof parse>['tokens'],
@@ -224,7 +222,6 @@ function readVerb(
 
 const NOTHING: Takes = [0, 0];
 
-/** @throws UsageError for too few or too many arguments */
 function checkArguments({ takes = NOTHING }: CommandParts, verb: string, words: readonly string[]) {
   const isOne = (rule: NonNullable<CommandParts['takes']>): rule is Takes => Array.isArray(rule);
   const [least, most, what] = isOne(takes) ? takes : (takes[verb] ?? NOTHING);
@@ -297,7 +294,6 @@ function classify(error: unknown): { exit: number; code: string; facts?: Facts }
   return { exit: EXIT.internal, code: 'INTERNAL' };
 }
 
-/** One line per invalid item. */
 export function describeInvalid(invalid: readonly InvalidItem[] = []): string {
   const lines = invalid.map(({ index, reason }) => {
     const words = reasonWords(reason);

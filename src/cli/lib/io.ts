@@ -7,7 +7,6 @@ import { flag, type Io, IoFailure, UsageError } from './command.ts';
 /** More than any batch needs, less than the longest string of the engine. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 
-/** The size of the pieces of streamed files. */
 const PIECE_BYTES = 256 * 1024;
 
 /** Reads a file, or standard input for `-`. @throws IoFailure, also for more than 256 MiB */
@@ -79,7 +78,6 @@ async function isSpecial(path: string): Promise<boolean> {
   return found !== null && !found.isFile();
 }
 
-/** Null if there is nothing. */
 async function statOf(path: string) {
   try {
     return await stat(path);
@@ -123,7 +121,6 @@ function whenStopped(undo: () => void): () => void {
   return release;
 }
 
-/** Whether an output option means standard output. */
 export function isStdout(path: string | undefined): path is undefined | '-' {
   return path === undefined || path === '-';
 }

@@ -8,7 +8,6 @@ import { CodedError } from '../../shared/errors.ts';
 import { type Io, UsageError, valued } from './command.ts';
 import { readInput } from './io.ts';
 
-/** The option of every command that opens encrypted keys. */
 export const PASSPHRASE = valued(
   'passphrase-file',
   'file',

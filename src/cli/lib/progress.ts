@@ -11,7 +11,6 @@ export interface ProgressState {
   readonly done: number;
   /** Absent or 0: unknown; a moving mark replaces the bar. */
   readonly total?: number;
-  /** The unit of the figures; default `items`. */
   readonly unit?: 'bytes' | 'items';
 }
 
@@ -77,12 +76,8 @@ export function hasColour(env: Io['env']): boolean {
   return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }
 
-interface Look {
-  readonly elapsedMs: number;
-  readonly turn: number;
-  readonly colour: boolean;
-  readonly blocks: boolean;
-}
+/** The state of the drawing, and the abilities of the terminal. */
+type Look = Record<'elapsedMs' | 'turn', number> & Record<'colour' | 'blocks', boolean>;
 
 function progressLine(
   { phase, done, total = 0, unit = 'items' }: ProgressState,

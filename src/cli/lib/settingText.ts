@@ -5,7 +5,6 @@
 import { type Judged, judge, type OptionRow } from '../../shared/optionRows.ts';
 import { UsageError } from './command.ts';
 
-/** How null is written. */
 const NONE = 'none';
 const TRUE: readonly string[] = ['1', 'true', 'yes', 'on'];
 const FALSE: readonly string[] = ['0', 'false', 'no', 'off'];

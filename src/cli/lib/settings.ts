@@ -29,7 +29,6 @@ const DAY_MS = 86_400_000;
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MAX_PORT = 65_535;
 
-/** Settings of `falconry serve` only. */
 const SERVER_SETTINGS = inGroup('Server', {
   port: integer('port to listen on; 0: any free one', {
     max: MAX_PORT,
@@ -125,7 +124,6 @@ export type SettingName = keyof typeof SETTINGS;
 export type ServeSetting = keyof typeof SERVE_TABLE;
 export type SettingValue<Name extends SettingName> = RowValue<(typeof SETTINGS)[Name]>;
 
-/** The table without the types of its values. */
 export const ALL_SETTINGS: Readonly<Record<string, OptionRow>> = SETTINGS;
 
 export const SHARED = Object.keys(SHARED_SETTINGS) as (keyof typeof SHARED_SETTINGS)[];

@@ -15,7 +15,6 @@ export const FILE_LIMITS = Object.freeze({
   maxFileBytes: MAX_INPUT_BYTES,
 });
 
-/** The most threads that the library uses. */
 const MAX_THREADS = 64;
 const THREADS_ROW = integer('threads of one aggregate', { min: 1, max: MAX_THREADS });
 

@@ -1,7 +1,4 @@
-/**
- * A limit on connections, in total and per address. Further connections get a 503 and are closed
- * before any of their bytes are read.
- */
+/** Limits connections, in total and per address. Others get a 503; none of their bytes is read. */
 import type { Socket } from 'node:net';
 import { addressGroup } from '../../middleware/http/address.ts';
 import { problemBody } from '../../middleware/http/problems.ts';
@@ -21,7 +18,6 @@ interface CapOptions {
 export interface RefusedConnections {
   /** Refusals since the last call. */
   readonly count: number;
-  /** The address of the last one. */
   readonly address: string;
   readonly limit: 'total' | 'perAddress';
 }

@@ -14,18 +14,13 @@ export interface Finding {
   readonly level: 'ok' | 'warning' | 'fault';
   readonly check: string;
   readonly message: string;
-  /** What to do about it. */
   readonly advice?: string;
 }
 
 const finding =
   (level: Finding['level']) =>
-  (check: string, message: string, advice?: string): Finding => ({
-    level,
-    check,
-    message,
-    ...(advice !== undefined && { advice }),
-  });
+  (check: string, message: string, advice?: string): Finding =>
+    advice === undefined ? { level, check, message } : { level, check, message, advice };
 export const ok = finding('ok');
 export const warning = finding('warning');
 export const fault = finding('fault');
@@ -44,7 +39,7 @@ export async function runChecks<Subject>(
   return found;
 }
 
-/** The facts of a machine; tests replace them. */
+/** Access to the facts of a machine; tests replace it. */
 export interface Host {
   readonly nodeVersion: string;
   /** The build that the engine runs; rejects if it runs none. */
@@ -93,7 +88,6 @@ interface Machine {
   readonly manifest: Awaited<ReturnType<typeof readManifest>>;
 }
 
-/** Whether falconry can run here. */
 export const MACHINE_CHECKS: readonly Check<Machine>[] = [
   checkNode,
   checkModule,

@@ -13,7 +13,6 @@ export interface Gauged {
   /** @returns null if the store does not know */
   depth(): Promise<QueueDepth | null>;
   ready(): Promise<boolean>;
-  /** The number of tasks that this process works on. */
   running(): number;
   /** Free bytes on the disk of the embedded store and its files; null if it has none. */
   freeBytes(): Promise<number | null>;

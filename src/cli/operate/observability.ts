@@ -114,7 +114,6 @@ function gauge(metrics: Metrics, service: FalconService, dataDirectory: string |
   });
 }
 
-/** The response of the metrics port. */
 async function answer({ registry }: Metrics, service: FalconService, request: Request) {
   const health = answerHealth(service, request);
   if (health !== null) return health;

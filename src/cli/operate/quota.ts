@@ -79,7 +79,6 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
 /** The options of the limits, by their names in the store. */
 const LIMITS = { openTasks: 'open-tasks', storedBytes: 'stored-bytes', requestsPerSecond: 'rate' };
 
-/** The limits that are given. */
 function readChanges({ option }: Invocation<StoreSetting>): ClientQuota {
   const changes = Object.entries(LIMITS).flatMap(([name, own]) => {
     const given = option(own);

@@ -12,7 +12,7 @@ import { loadFramework, openShared, type SharedStores } from './stores.ts';
 
 type Open = typeof openHttpServer;
 
-/** A service and its surroundings, before it starts. */
+/** A service before it starts, with its stores and log. */
 export interface Prepared {
   readonly service: FalconService;
   readonly settings: Settings;
@@ -22,7 +22,7 @@ export interface Prepared {
   readonly open: Open;
 }
 
-/** What differs between the two commands. */
+/** The differences between the two commands. */
 export interface Role {
   /** Most connections to the database; absent: as many as the store takes. */
   readonly connections?: number;

@@ -102,7 +102,6 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   });
 }
 
-/** Starts the service behind a port. */
 async function start(values: Values, prepared: Prepared): Promise<HttpServer> {
   const { service, settings, shared, logger, open } = prepared;
   const { host, port, firstKey } = values;
@@ -143,7 +142,6 @@ async function takeFirstKey(shared: ApiKeyStore | null, settings: Settings, key:
 
 const NO_KEY = { key: null, keyFile: null };
 
-/** The file of the first API key, in the data directory. */
 const KEY_FILE = 'first-api-key';
 
 /** Creates an API key in a store that has none, and writes it to a file unless `path` is null. */
@@ -204,7 +202,7 @@ export function welcome(ready: Ready): string {
   return [`Falconry is listening on ${address}`, ...lines, ...rest].join('\n');
 }
 
-/** Commands that work as they stand: earlier lines set each variable and make each file. */
+/** Commands to copy: earlier lines set each variable and make each file. */
 function nextSteps({ base, serviceName, signingKey, keyFile, link }: Ready, key: string): string[] {
   const created = 'This first start created an API key';
   const lines = [

@@ -57,7 +57,7 @@ async function checkConfigFile({ file, origins }: Subject): Promise<Finding[]> {
   return [fault('config', message, `chmod 600 ${file}`)];
 }
 
-/** Whether users other than its owner can read the file. */
+/** Returns true if users other than its owner can read the file. */
 const isOpen = async (path: string): Promise<boolean> =>
   process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0;
 
@@ -178,12 +178,9 @@ async function checkAbsentData(path: string, { code }: NodeJS.ErrnoException): P
   }
 }
 
-/** The folder itself, or the first one above that exists. */
-async function nearestFolder(path: string): Promise<string> {
-  for (let at = path; ; at = dirname(at)) {
-    if (await stat(at).catch(() => null)) return at;
-  }
-}
+/** The folder itself, or the first one above it that exists. */
+const nearestFolder = async (path: string): Promise<string> =>
+  (await stat(path).catch(() => null)) ? path : nearestFolder(dirname(path));
 
 async function checkDisk({ settings }: Subject): Promise<Finding> {
   const { dataDirectory, maxBodyBytes, minFreeBytes } = settings;
@@ -191,7 +188,7 @@ async function checkDisk({ settings }: Subject): Promise<Finding> {
   return diskFinding(disk.bavail * disk.bsize, maxBodyBytes, lowWaterMark(disk, minFreeBytes));
 }
 
-/** Whether the free bytes above the mark are enough for task files of up to `maxBodyBytes`. */
+/** Compares the free bytes above the mark with task files of up to `maxBodyBytes`. */
 export function diskFinding(freeBytes: number, maxBodyBytes: number, markBytes = 0): Finding {
   const message = `${binarySizeText(freeBytes)} free`;
   if (freeBytes < markBytes) {
@@ -211,7 +208,7 @@ const LOCK_PATIENCE_MS = 1500;
 /** Larger files take too long to read through. */
 const MAX_CHECKED_BYTES = 256 * 2 ** 20;
 
-/** The embedded store: opened, read, left as it was. */
+/** Opens and reads the embedded store, and changes nothing. */
 async function checkDatabase({ settings, values }: Subject): Promise<Finding[]> {
   const path = join(resolve(settings.dataDirectory), STORE_FILE);
   const givenKey = values.firstKey !== undefined;
@@ -297,15 +294,14 @@ function checkProcess({ settings: { threads, workers } }: Subject): Finding[] {
   return [found, warning('user', 'the service runs as root', 'run it as a user of its own')];
 }
 
-/** Findings of a shared store; what its driver refuses is a fault. */
+/** The findings of a shared store; errors of its driver are faults. */
 async function guarded(check: string, ask: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await ask();
   } catch (error) {
     const failure = explained(error);
     if (!(failure instanceof IoFailure || failure instanceof UsageError)) throw error;
-    const { code } = isCodedError(error) ? error : { code: '' };
-    return [fault(check, failure.message, STORE_ADVICE[code])];
+    return [fault(check, failure.message, STORE_ADVICE[isCodedError(error) ? error.code : ''])];
   }
 }
 

@@ -31,7 +31,6 @@ const NO_KEYS =
   '"signing" with "database" needs "signingKeyFile", the same on all hosts: each host would sign ' +
   'with a key of its own';
 
-/** The options of a worker. */
 export function workerOptions(config: Config<WorkerSetting>): ServiceOptions {
   if (config.values.database === undefined) {
     throw new UsageError('a worker needs a database: --database, FALCONRY_DATABASE or its file');
@@ -43,7 +42,6 @@ export function workerOptions(config: Config<WorkerSetting>): ServiceOptions {
   return { ...given(SERVICE_OPTIONS, config), ...others };
 }
 
-/** The settings of `falconry worker`. */
 export const WORKER_SETTINGS = [
   ...SHARED,
   'threads',

@@ -20,7 +20,6 @@ import type { SettingName, SHARED } from '../lib/settings.ts';
 export const STORE_SETTINGS = ['data', 'allowShared', 'database'] as const;
 export type StoreSetting = (typeof STORE_SETTINGS)[number];
 
-/** The number of a client. */
 export const CLIENT = integer('client');
 
 /**
@@ -109,7 +108,6 @@ export async function makeStore(
   );
 }
 
-/** Host, port and name of a database. */
 export async function showDatabase(url: string): Promise<string> {
   const { readAddress } = await import('../../middleware/stores/postgres/address.ts');
   return readAddress('database', url).shown;
@@ -172,17 +170,17 @@ export function explained(error: unknown, where?: string): unknown {
   return new IoFailure(`${where === undefined ? '' : `${where}: `}${error.message}${why}`);
 }
 
-/** @throws IoFailure if `pg` is not installed */
 export const loadPostgres = () =>
   load('pg', 'a database', () => import('../../middleware/stores/postgres/index.ts'));
 
-/** @throws IoFailure if `aws4fetch` is not installed, which the store itself loads when it signs */
 export const loadS3 = () =>
   load('aws4fetch', 'a bucket', async () => {
+    // The store itself loads it only when it signs.
     await import('aws4fetch');
     return import('../../middleware/blobs/s3/index.ts');
   });
 
+/** @throws IoFailure if the package is not installed */
 async function load<Module>(name: string, what: string, module: () => Promise<Module>) {
   try {
     return await module();

@@ -18,7 +18,6 @@ import { asIoFailure, writeOutput } from '../lib/io.ts';
 const VERSION = 1;
 const STEPS = ['create', 'upload', 'notify', 'wait'] as const;
 
-/** The file's content. */
 export interface SubmitState {
   readonly version: typeof VERSION;
   readonly service: string;
