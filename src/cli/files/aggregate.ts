@@ -89,7 +89,6 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-/** The reason for the format, in words. */
 function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoice): string {
   switch (reason) {
     case 'asked':
@@ -105,19 +104,12 @@ function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoic
   }
 }
 
-interface Made {
-  readonly aggregate: Uint8Array;
-  readonly choice: FormatChoice;
-  /** Threads that were really used. */
-  readonly threads: number;
-}
-
-/** Undefined if signatures are invalid, which has been reported then. */
+/** The aggregate, and the threads that were used; undefined if invalid signatures were reported. */
 async function aggregateOrReport(
   items: readonly TaskItem[],
   options: { readonly format: AggregateFormatOption; readonly threads: number },
   { fail, progress }: Invocation,
-): Promise<Made | undefined> {
+) {
   let choice: FormatChoice | undefined;
   let threads = 1;
   try {

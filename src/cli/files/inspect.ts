@@ -78,8 +78,7 @@ function listFacts(file: Uint8Array): Facts {
 }
 
 function resultFacts(file: Uint8Array): Facts {
-  const result = parseResultFile(file);
-  const { processId, aggregate } = result;
+  const { processId, aggregate } = parseResultFile(file);
   return { kind: 'result file', process_id: processId, ...infoFacts(inspectAggregate(aggregate)) };
 }
 
@@ -106,7 +105,7 @@ const infoFacts = ({ format, version, count, profile, parameterSets, sizes }: Ag
   body_bytes: sizes.body,
 });
 
-/** What `read` makes of the file; null if it is something else. */
+/** The result of `read`; null if the file is something else. */
 function attempt<T>(read: () => T): T | null {
   try {
     return read();
@@ -150,16 +149,11 @@ function keyFacts(
   const input = attempt(() => keyContents(file, field));
   const found = input && attempt(() => read(input));
   if (!input || !found) return null;
-  const key_bytes = found.key.length;
-  found.key.fill(0);
-  return {
-    parameter_set: found.parameterSet,
-    form: formOf(file, input, found.form),
-    key_bytes,
-  };
+  const { parameterSet: parameter_set, key, form } = found;
+  key.fill(0);
+  return { parameter_set, form: formOf(file, input, form), key_bytes: key.length };
 }
 
-/** The bit of the header of deterministic signatures. */
 const DETERMINISTIC = 0x80;
 const COMPRESSED = 0x30;
 const CONSTANT_TIME = 0x50;

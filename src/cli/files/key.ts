@@ -3,7 +3,7 @@ import { isCodedError } from '../../shared/errors.ts';
 import { type Command, EXIT, FILE_EXITS, flag, out, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseOnTerminal, SHOW, writeOutput } from '../lib/io.ts';
-import { NEW_ONE, PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
+import { PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
 import {
   encryptedForm,
   formatKey,
@@ -79,7 +79,7 @@ async function execute(invocation: Invocation): Promise<number> {
     const key = { parameterSet, publicKey, secretKey };
     const kept = verb === 'convert' ? passphrase : null;
     if (!isNew) return write(key, format, kept, invocation);
-    const fresh = await readPassphrase(io, option('new-passphrase-file'), NEW_ONE);
+    const fresh = await readPassphrase(io, option('new-passphrase-file'), 'new');
     try {
       return await write(key, format, fresh, invocation);
     } finally {

@@ -25,10 +25,8 @@ type FieldName = 'public_key' | 'secret_key' | 'signature' | 'seed';
 const MAX_BYTES = 4096;
 const OPEN_BRACE = 0x7b;
 
-/** The objects of the parameter sets, by name. */
 export const FALCONS = { falcon512, falcon1024 };
 
-/** The names of the formats of signatures. */
 export const SIGNATURE_FORMATS: readonly SignatureFormat[] = [
   'compressed',
   'padded',
@@ -61,11 +59,7 @@ export function parseField(file: Uint8Array, field: FieldName, what: string): Ui
   return bytes;
 }
 
-/**
- * Reads a public key in any form.
- *
- * @throws CodedError `BAD_KEY_FILE`
- */
+/** Reads a public key in any form. @throws CodedError `BAD_KEY_FILE` */
 export function readPublicKey(file: Uint8Array): ImportedPublicKey {
   const input = keyContents(file, 'public_key');
   try {
@@ -140,7 +134,7 @@ const FORMS = {
 export type KeyFormat = 'json' | keyof typeof FORMS;
 export const KEY_FORMATS = ['json', ...Object.keys(FORMS)] as readonly KeyFormat[];
 
-/** What a key file is made of; only a public key if there is no secret one. */
+/** The contents of a key file. */
 export interface KeyParts {
   readonly parameterSet: string;
   readonly publicKey: Uint8Array;
@@ -148,8 +142,6 @@ export interface KeyParts {
 }
 
 /**
- * Returns a key as a file.
- *
  * @param passphrase encrypts the secret key; null: nothing is encrypted
  * @throws UsageError for a format that has no passphrase
  */

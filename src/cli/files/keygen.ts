@@ -4,7 +4,7 @@ import { CodedError } from '../../shared/errors.ts';
 import { type Command, EXIT, FILE_EXITS, flag, out, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseOnTerminal, SHOW, writeOutput } from '../lib/io.ts';
-import { FIRST, NEW_PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
+import { NEW_PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
 import {
   encryptedForm,
   FALCONS,
@@ -63,7 +63,7 @@ async function execute(invocation: Invocation): Promise<number> {
   }
   const { publicKey, secretKey } = falcon.keygen(await readSeed(option('seed-file'), io));
   const passphrase = isEncrypted
-    ? await readPassphrase(io, option('passphrase-file'), FIRST)
+    ? await readPassphrase(io, option('passphrase-file'), 'first')
     : null;
   const parameterSet = falcon.name;
   const file = await formatKey({ parameterSet, publicKey, secretKey }, format, passphrase).finally(
@@ -82,10 +82,7 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-async function readSeed(
-  path: string | undefined,
-  io: Invocation['io'],
-): Promise<Uint8Array | undefined> {
+async function readSeed(path: string | undefined, io: Invocation['io']) {
   if (path === undefined) return undefined;
   const seed = parseField(await readInput(path, io), 'seed', 'the seed file');
   const { min, max } = SEED_BYTES;

@@ -1,12 +1,16 @@
 /** `falconry sign`: signs files; writes triples of digest, key and signature. */
-import type {
-  ExpandedSecretKey,
-  Falcon,
-  SignatureFormat,
-  SignOptions,
-} from '../../falcon/index.ts';
+import type { ExpandedSecretKey, Falcon, SignatureFormat } from '../../falcon/index.ts';
 import { formatTaskFile } from '../../wire/triple.ts';
-import { type Command, EXIT, FILE_EXITS, flag, out, UsageError, valued } from '../lib/command.ts';
+import {
+  type Command,
+  EXIT,
+  FILE_EXITS,
+  flag,
+  type Io,
+  out,
+  UsageError,
+  valued,
+} from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseBinary, streamInput, writeOutput } from '../lib/io.ts';
 import { PASSPHRASE } from '../lib/passphrase.ts';
@@ -81,7 +85,6 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-/** How to sign. */
 interface Way {
   readonly sign: (falcon: Falcon, message: Uint8Array, key: ExpandedSecretKey) => Uint8Array;
   /** The options of signing a stream; undefined if the message has to be read more than once. */
@@ -91,9 +94,9 @@ interface Way {
 /** @throws UsageError for options that exclude each other */
 function wayOf(format: SignatureFormat, salt: string, isDeterministic: boolean): Way {
   if (!isDeterministic) {
-    const options: SignOptions = { format, ...(salt === 'derived' && { salt }) };
+    const derived = salt === 'derived' ? { salt: 'derived' as const } : {};
     return {
-      sign: (falcon, message, key) => falcon.sign(message, key, options),
+      sign: (falcon, message, key) => falcon.sign(message, key, { format, ...derived }),
       streaming: salt === 'random' ? { format } : undefined,
     };
   }
@@ -105,15 +108,9 @@ function wayOf(format: SignatureFormat, salt: string, isDeterministic: boolean):
   };
 }
 
-async function signRaw(
-  { sign, streaming }: Way,
-  falcon: Falcon,
-  key: ExpandedSecretKey,
-  path: string,
-  io: Invocation['io'],
-): Promise<Uint8Array> {
-  if (streaming === undefined) return sign(falcon, await readInput(path, io), key);
-  return falcon.signStream(streamInput(path, io), key, streaming);
+async function signRaw(way: Way, falcon: Falcon, key: ExpandedSecretKey, path: string, io: Io) {
+  if (way.streaming === undefined) return way.sign(falcon, await readInput(path, io), key);
+  return falcon.signStream(streamInput(path, io), key, way.streaming);
 }
 
 /** The task file of all messages; none is signed before all have been read. */
@@ -123,7 +120,7 @@ async function signAll(
   key: ExpandedSecretKey,
   publicKey: Uint8Array,
   paths: readonly string[],
-  io: Invocation['io'],
+  io: Io,
 ): Promise<string> {
   const messages: Uint8Array[] = [];
   for (const path of paths) messages.push(await readInput(path, io));

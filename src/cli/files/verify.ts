@@ -56,15 +56,11 @@ async function execute(invocation: Invocation): Promise<number> {
   return EXIT.invalid;
 }
 
-interface Verdicts {
-  readonly count: number;
-  readonly invalid: readonly InvalidItem[];
-}
+type Verdicts = { readonly count: number; readonly invalid: readonly InvalidItem[] };
 
 /** A few milliseconds of work between two updates of the progress bar. */
 const CHUNK = 256;
 
-/** Every signature of a task file. */
 async function verifyFile(path: string, { io, progress }: Invocation): Promise<Verdicts> {
   const items = parseTaskFile(await readInput(path, io), FILE_LIMITS);
   const invalid: InvalidItem[] = [];
@@ -90,9 +86,6 @@ async function verifyOne(path: string, { io, option }: Invocation): Promise<Verd
   }
   // The reason is that of any message, unless key and signature are well-formed.
   const item = { publicKey, signature, message: new Uint8Array(0) };
-  const [{ reason } = { reason: 'signatureMismatch' as const }] = falcon.verifyBatch(
-    [item],
-    options,
-  );
-  return { count: 1, invalid: [{ index: 0, reason }] };
+  const [found] = falcon.verifyBatch([item], options);
+  return { count: 1, invalid: [{ index: 0, reason: found?.reason ?? 'signatureMismatch' }] };
 }

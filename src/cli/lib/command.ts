@@ -1,10 +1,8 @@
 /** A sub-command of `falconry` as data: streams, options, exit codes, errors. */
 
-/** An output of a command. */
 export interface Output {
   write(text: string | Uint8Array): unknown;
   readonly isTTY?: boolean;
-  /** Width of the terminal. */
   readonly columns?: number;
 }
 
@@ -33,34 +31,32 @@ interface OptionParts {
   readonly fallback?: string;
   /** The verbs that accept it; absent: all of them. */
   readonly verbs?: readonly string[];
-  /** Whether it must be given: always, or with these verbs. */
+  /** It must be given: always, or with these verbs. */
   readonly required?: true | readonly string[];
   /** An option that must be given as well. */
   readonly needs?: string;
   /** Options that must not be given as well. */
   readonly excludes?: readonly string[];
-  /** Whether its value is a file to read, so that `-` is standard input. */
+  /** Its value is a file to read, so that `-` is standard input. */
   readonly isInput?: true;
   /** Flags only: `optional` can be turned off (`--[no-]ui`), `on` is on (`--no-wait`). */
   readonly negatable?: 'optional' | 'on';
-  /** Whether the service checks the words, not the command line. */
+  /** The service checks the words, not the command line. */
   readonly isUnchecked?: true;
-  /** Whether it is a setting (settings.ts), with checks of its own. */
+  /** It is a setting (settings.ts) with its own checks. */
   readonly isSetting?: true;
-  /** Whether it is left out of the help text. */
+  /** It is left out of the help text. */
   readonly isHidden?: true;
   /** The heading under which a setting is listed. */
   readonly group?: string;
 }
 
-/** An option that is given or not. */
 export const flag = (name: string, about: string, parts: OptionParts = {}): Option => ({
   name,
   about,
   ...parts,
 });
 
-/** An option with a value. */
 export const valued = (
   name: string,
   value: string | readonly string[],
@@ -75,34 +71,30 @@ export const out = (about: string, parts: OptionParts = {}): Option =>
 /** How many arguments follow the command and its verb, and what they are. */
 export type Takes = readonly [least: number, most: number, what?: string];
 
-/** A sub-command without its code. */
 export interface CommandFacts {
   readonly name: string;
   /** One line for the list of commands. */
   readonly summary: string;
-  /** What may follow the name, one form each. */
+  /** The arguments after the name, one form each. */
   readonly usage: readonly string[];
-  /** The description: paragraphs of one line each. */
+  /** Paragraphs of one line each. */
   readonly about: readonly string[];
-  /** The words that may be the first argument, with descriptions. */
   readonly verbs?: Readonly<Record<string, string>>;
   /** Descriptions of the other arguments. */
   readonly operands?: Readonly<Record<string, string>>;
   readonly options: readonly Option[];
-  /** Commands that work as they stand where their files are; a test runs each. */
+  /** Commands that a test runs where their files are. */
   readonly examples: readonly string[];
-  /** Further examples, with names of the reader's. */
+  /** Further examples, whose names the reader has to replace. */
   readonly more?: readonly string[];
-  /** The exit codes, besides those of every command. */
   readonly exits: readonly ExitName[];
 }
 
-/** A sub-command; `run` returns the exit code. */
 export interface Command extends CommandFacts {
   run(args: readonly string[], io: Io): Promise<number>;
 }
 
-/** The exit codes of all commands; falconry.cjs repeats that of `usage`. */
+/** falconry.cjs repeats the code of `usage`. */
 export const EXIT = Object.freeze({
   ok: 0,
   invalid: 1,
@@ -118,7 +110,6 @@ export type ExitName = keyof typeof EXIT;
 /** The exit codes of commands that only work on files. */
 export const FILE_EXITS: readonly ExitName[] = ['invalid', 'usage', 'io'];
 
-/** Their meanings. */
 export const EXIT_MEANINGS: Readonly<Record<ExitName, string>> = Object.freeze({
   ok: 'success, or valid',
   invalid: 'an invalid signature, aggregate or file; a failed task or check',

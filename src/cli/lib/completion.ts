@@ -1,8 +1,7 @@
 /** `falconry completion`: scripts for shells, generated from the data of the commands. */
-import { type Command, type CommandFacts, EXIT, type Option } from './command.ts';
+import { type Command, type CommandFacts, EXIT } from './command.ts';
 import { defineCommand } from './define.ts';
 
-/** The command; it asks for all commands when it runs. */
 export const completionCommand = (commands: () => Promise<readonly Command[]>): Command =>
   defineCommand({
     name: 'completion',
@@ -24,36 +23,27 @@ export const completionCommand = (commands: () => Promise<readonly Command[]>): 
     },
   });
 
+type Commands = readonly CommandFacts[];
 const FIRST = 'help --help --version';
-const namesOf = (commands: readonly CommandFacts[]) => commands.map(({ name }) => name).join(' ');
+const namesOf = (commands: Commands) => commands.map(({ name }) => name).join(' ');
 const verbsOf = ({ verbs = {} }: CommandFacts) => Object.keys(verbs).join(' ');
 
-/** What completes the value of an option. */
-const kindOf = (value: NonNullable<Option['value']>): string => {
-  if (typeof value === 'object') return `values values="${value.join(' ')}"`;
-  return ['file', 'directory'].includes(value) ? value : 'text';
-};
-
-/** The cases of bash and zsh: per command its options and verbs; per option what follows it. */
-function cases(commands: readonly CommandFacts[]): string {
-  const lines = commands.map((command) => {
-    const flags: string[] = [];
-    const kinds: string[] = [];
-    for (const { name, short, negatable, value } of command.options) {
-      const spellings = short === undefined ? [`--${name}`] : [`--${name}`, `-${short}`];
-      flags.push(...spellings, ...(negatable === undefined ? [] : [`--no-${name}`]));
-      if (value !== undefined) kinds.push(`${spellings.join('|')}) kind=${kindOf(value)} ;;`);
-    }
-    const words = `flags="${flags.join(' ')}" verbs="${verbsOf(command)}"`;
-    return `    ${command.name}) ${words}
+/** One case of bash and zsh: the options and verbs of a command, and what follows its options. */
+function caseOf(command: CommandFacts): string {
+  const flags: string[] = [];
+  const kinds: string[] = [];
+  for (const { name, short, negatable, value } of command.options) {
+    const spellings = short ? [`--${name}`, `-${short}`] : [`--${name}`];
+    flags.push(...spellings, ...(negatable ? [`--no-${name}`] : []));
+    if (value === undefined) continue;
+    const kind = typeof value === 'object' ? `values values="${value.join(' ')}"` : value;
+    kinds.push(`${spellings.join('|')}) kind=${kind} ;;`);
+  }
+  return `    ${command.name}) flags="${flags.join(' ')}" verbs="${verbsOf(command)}"
       case "$previous" in ${kinds.join('\n      ')} esac ;;\n`;
-  });
-  return lines.join('');
 }
 
-const bashScript = (
-  commands: readonly CommandFacts[],
-): string => `# eval "$(falconry completion bash)"
+const bashScript = (commands: Commands) => `# eval "$(falconry completion bash)"
 _falconry() {
   local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}"
   local flags="" verbs="" values="" kind="" offered=""
@@ -61,12 +51,12 @@ _falconry() {
   if [ "$word" = = ]; then word=""
   elif [ "$previous" = = ]; then previous="\${COMP_WORDS[COMP_CWORD - 2]}"; fi
   case "\${COMP_WORDS[1]}" in
-${cases(commands)}  esac
+${commands.map(caseOf).join('')}  esac
   if [ "$COMP_CWORD" -eq 1 ] || [ "\${COMP_WORDS[1]}" = help ]; then
     offered="${namesOf(commands)} ${FIRST}"
   elif [ "$kind" = values ]; then offered="$values"
   elif [ "$kind" = directory ]; then COMPREPLY=($(compgen -d -- "$word")); return
-  elif [ "$kind" = text ]; then COMPREPLY=(); return
+  elif [ "\${kind:-file}" != file ]; then COMPREPLY=(); return
   elif [ -z "$kind" ] && [ "\${word#-}" != "$word" ]; then offered="$flags"
   elif [ -z "$kind" ] && [ "$COMP_CWORD" -eq 2 ] && [ -n "$verbs" ]; then offered="$verbs"
   else COMPREPLY=($(compgen -f -- "$word")); return
@@ -76,18 +66,18 @@ ${cases(commands)}  esac
 complete -o filenames -F _falconry falconry
 `;
 
-const zshScript = (commands: readonly CommandFacts[]): string => `#compdef falconry
+const zshScript = (commands: Commands) => `#compdef falconry
 _falconry() {
   local previous=\${words[CURRENT - 1]} word=\${words[CURRENT]} flags verbs values kind
   # --format=proof is one word.
   if [[ $word == --*=* ]]; then previous=\${word%%=*}; compset -P '*='; fi
   case $words[2] in
-${cases(commands)}  esac
+${commands.map(caseOf).join('')}  esac
   if (( CURRENT == 2 )) || [[ $words[2] == help ]]; then
     compadd -- ${namesOf(commands)} ${FIRST}
   elif [[ $kind == values ]]; then compadd -- \${=values}
   elif [[ $kind == directory ]]; then _files -/
-  elif [[ $kind == text ]]; then _message value
+  elif [[ \${kind:-file} != file ]]; then _message value
   elif [[ -z $kind && $word == -* ]]; then compadd -- \${=flags}
   elif (( CURRENT == 3 && \${#verbs} )) && [[ -z $kind ]]; then compadd -- \${=verbs}
   else _files
@@ -98,20 +88,19 @@ if [[ $funcstack[1] == _falconry ]]; then _falconry "$@"; else compdef _falconry
 
 const FISH_PATHS = { file: ' -r -F', directory: " -x -a '(__fish_complete_directories)'" };
 
-function fishScript(commands: readonly CommandFacts[]): string {
+function fishScript(commands: Commands): string {
   const lines = commands.flatMap((command) => {
-    const { name: own, summary, verbs } = command;
-    const is = `complete -c falconry -n '__falconry_is ${own}`;
+    const is = `complete -c falconry -n '__falconry_is ${command.name}`;
     const options = command.options.flatMap(({ name, short, value, negatable }) => {
-      const spelt = `${is}' -l ${name}${short === undefined ? '' : ` -s ${short}`}`;
+      const spelt = `${is}' -l ${name}${short ? ` -s ${short}` : ''}`;
       const words = typeof value === 'object' ? ` -x -a '${value.join(' ')}'` : ' -x';
-      const taken = value === undefined ? '' : (FISH_PATHS[value as 'file'] ?? words);
-      return [spelt + taken, ...(negatable === undefined ? [] : [`${is}' -l no-${name}`])];
+      const taken = value ? (FISH_PATHS[value as 'file'] ?? words) : '';
+      return [spelt + taken, ...(negatable ? [`${is}' -l no-${name}`] : [])];
     });
-    const about = summary.replaceAll("'", "\\'");
-    const first = `complete -c falconry -n '__falconry_at 1' -f -a ${own} -d '${about}'`;
+    const about = command.summary.replaceAll("'", "\\'");
+    const first = `complete -c falconry -n '__falconry_at 1' -f -a ${command.name} -d '${about}'`;
     const second = `${is}; and __falconry_at 2' -f -a '${verbsOf(command)}'`;
-    return [first, ...(verbs === undefined ? [] : [second]), ...options];
+    return [first, ...(command.verbs ? [second] : []), ...options];
   });
   return `# falconry completion fish > ~/.config/fish/completions/falconry.fish
 function __falconry_at; test (count (commandline -opc)) -eq $argv[1]; end

@@ -12,7 +12,6 @@ import { ALL_SETTINGS, envOf, optionOf, type SettingName, type SettingValue } fr
 import { readSetting } from './settingText.ts';
 import { hint } from './text.ts';
 
-/** The origin of a value. */
 interface Origin {
   readonly source: 'option' | 'environment' | 'file' | 'default';
   /** `--port`, `FALCONRY_PORT`, `falconry.json`; empty for a default. */
@@ -31,15 +30,12 @@ export interface Config<N extends SettingName = SettingName> {
   readonly warnings: readonly string[];
 }
 
+/** The name is that of the setting, or the unknown one. */
+type Fault = Readonly<Record<'name' | 'message', string>>;
+
 /** A config with its faults: a faulty value is replaced by the default. */
 export interface ConfigReading<N extends SettingName> extends Config<N> {
-  /** Each with the setting, or the unknown name. */
-  readonly faults: readonly ConfigFault[];
-}
-
-interface ConfigFault {
-  readonly name: string;
-  readonly message: string;
+  readonly faults: readonly Fault[];
 }
 
 interface ConfigSource {
@@ -49,13 +45,8 @@ interface ConfigSource {
 }
 
 const CONFIG_FILE = 'falconry.json';
-/** Environment variables that are not settings. */
-const OTHER_ENV: readonly string[] = [
-  'FALCONRY_CONFIG',
-  'FALCONRY_DEBUG',
-  'FALCONRY_PASSPHRASE',
-  'FALCONRY_NEW_PASSPHRASE',
-];
+/** Names of environment variables that are not settings. */
+const OTHER_ENV = ['config', 'debug', 'passphrase', 'newPassphrase'];
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** @throws UsageError that names every fault */
@@ -68,18 +59,18 @@ export async function readConfig<const N extends SettingName>(
   return config;
 }
 
-/** Like {@link readConfig}, with the faults as data. */
+/** Returns the faults instead of throwing. */
 export async function examineConfig<const N extends SettingName>(
   names: readonly N[],
   { options, env }: ConfigSource,
 ): Promise<ConfigReading<N>> {
-  const faults: ConfigFault[] = [];
+  const faults: Fault[] = [];
   const file = await readConfigFile(options.config as string | undefined, env, faults);
   const values: Record<string, unknown> = {};
   const origins: Record<string, Origin> = {};
   for (const name of names) {
     const row = ALL_SETTINGS[name]!;
-    const given = fromOption(name, row, options) ?? fromEnv(name, row, env) ?? fromFile(name, file);
+    const given = find(name, row, { options, env }, file);
     const read = given && (await accept(name, row, given, faults));
     values[name] = read ? read.value : fallbackOf(row);
     origins[name] = read?.origin ?? { source: 'default', at: '' };
@@ -96,39 +87,8 @@ export async function examineConfig<const N extends SettingName>(
 interface Given {
   readonly value: unknown;
   readonly origin: Origin;
-  /** Whether the value is the path of a file that holds the secret. */
+  /** The value is the path of a file that holds the secret. */
   readonly inFile?: boolean;
-}
-
-function fromOption(
-  name: string,
-  { type, inline }: OptionRow,
-  options: ConfigSource['options'],
-): Given | undefined {
-  const found = (option: string, inFile: boolean): Given | undefined => {
-    const value = options[option];
-    const origin = { source: 'option', at: `--${option}` } as const;
-    return value === undefined ? undefined : { value, origin, inFile };
-  };
-  const own = optionOf(name);
-  if (type !== 'secret') return found(own, false);
-  return found(`${own}-file`, true) ?? (inline ? found(own, false) : undefined);
-}
-
-function fromEnv(
-  name: string,
-  { type, alsoEnv }: OptionRow,
-  env: ConfigSource['env'],
-): Given | undefined {
-  const found = (at: string, inFile = false): Given | undefined => {
-    // An empty variable counts as absent: `FALCONRY_PORT= falconry serve`.
-    const value = env[at] || undefined;
-    const origin = { source: 'environment', at } as const;
-    return value === undefined ? undefined : { value, origin, inFile };
-  };
-  const own = envOf(name);
-  const secret = type === 'secret' ? found(`${own}_FILE`, true) : undefined;
-  return found(own) ?? secret ?? (alsoEnv === undefined ? undefined : found(alsoEnv));
 }
 
 interface ConfigFile {
@@ -136,20 +96,42 @@ interface ConfigFile {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-function fromFile(name: string, file: ConfigFile | null): Given | undefined {
-  if (file === null) return undefined;
-  const origin: Origin = { source: 'file', at: file.path };
-  if (file.values[name] !== undefined) return { value: file.values[name], origin };
-  const secretFile = file.values[`${name}File`];
-  return secretFile === undefined ? undefined : { value: secretFile, origin, inFile: true };
+/** The first value in the order of precedence. An empty environment variable counts as absent. */
+function find(
+  name: string,
+  { type, inline, alsoEnv }: OptionRow,
+  { options, env }: ConfigSource,
+  file: ConfigFile | null,
+): Given | undefined {
+  const option = (at: string, inFile = false): Given => {
+    return { value: options[at], origin: { source: 'option', at: `--${at}` }, inFile };
+  };
+  const variable = (at: string, inFile = false): Given => {
+    return { value: env[at] || undefined, origin: { source: 'environment', at }, inFile };
+  };
+  const entry = (at: string, inFile = false): Given => {
+    return { value: file?.values[at], origin: { source: 'file', at: file?.path ?? '' }, inFile };
+  };
+  const isSecret = type === 'secret';
+  const [own, ownEnv] = [optionOf(name), envOf(name)];
+  const places = [
+    isSecret && option(`${own}-file`, true),
+    (!isSecret || inline) && option(own),
+    variable(ownEnv),
+    isSecret && variable(`${ownEnv}_FILE`, true),
+    alsoEnv && variable(alsoEnv),
+    entry(name),
+    isSecret && entry(`${name}File`, true),
+  ];
+  return places.find((place) => place && place.value !== undefined) || undefined;
 }
 
-/** The value as the row has it; otherwise adds a fault, and there is no value. */
+/** The checked value; for an invalid one, adds a fault. */
 async function accept(
   name: string,
   row: OptionRow,
   given: Given,
-  faults: ConfigFault[],
+  faults: Fault[],
 ): Promise<{ value: unknown; origin: Origin } | undefined> {
   const { value, origin } = given;
   const fault = (message: string) => {
@@ -173,7 +155,6 @@ async function accept(
   return fault(hidden ? judged.message : `${judged.message}, not ${JSON.stringify(value)}`);
 }
 
-/** All names that a configuration file may contain. */
 export function fileNames(): string[] {
   return Object.entries(ALL_SETTINGS).flatMap(([name, { type }]) =>
     type === 'secret' ? [name, `${name}File`] : [name],
@@ -183,7 +164,7 @@ export function fileNames(): string[] {
 async function readConfigFile(
   option: string | undefined,
   env: ConfigSource['env'],
-  faults: ConfigFault[],
+  faults: Fault[],
 ): Promise<ConfigFile | null> {
   const asked = option ?? (env.FALCONRY_CONFIG || undefined);
   const path = asked ?? CONFIG_FILE;
@@ -212,8 +193,8 @@ async function readConfigFile(
   return { path, values: checkNames(path, json, faults) };
 }
 
-/** Returns the known names; adds a fault for each other one, with the nearest known name. */
-function checkNames(path: string, json: unknown, faults: ConfigFault[]): Record<string, unknown> {
+/** The entries with known names; adds a fault for each other name. */
+function checkNames(path: string, json: unknown, faults: Fault[]): Record<string, unknown> {
   if (typeof json !== 'object' || json === null || Array.isArray(json)) {
     faults.push({ name: 'config', message: `${path} must hold one JSON object` });
     return {};
@@ -230,9 +211,8 @@ function checkNames(path: string, json: unknown, faults: ConfigFault[]): Record<
   return values;
 }
 
-/** `FALCONRY_THRAEDS is not a setting; did you mean FALCONRY_THREADS?` */
 function misspeltEnv(env: ConfigSource['env']): string[] {
-  const known = new Set(OTHER_ENV.concat(fileNames().map(envOf)));
+  const known = new Set([...OTHER_ENV, ...fileNames()].map(envOf));
   return Object.keys(env)
     .filter((name) => name.startsWith('FALCONRY_') && !known.has(name))
     .map((name) => `${name} is not a setting${hint(name, known)}`);

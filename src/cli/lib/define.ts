@@ -25,26 +25,20 @@ import { hint } from './text.ts';
 
 type Facts = Readonly<Record<string, unknown>>;
 
-/** What a command is called with, once its arguments have been read. */
+/** The checked arguments of a call, and the outputs of the command. */
 export interface Invocation<N extends SettingName = SettingName> {
   readonly io: Io;
-  /** The verb; empty for a command without verbs. */
+  /** Empty for a command without verbs. */
   readonly verb: string;
-  /** The other arguments. */
   readonly positionals: readonly string[];
   readonly json: boolean;
   /** The bar on standard error, if that is a terminal; cleared when the command ends. */
   readonly progress: Progress;
   /** Values of options as they were given. */
   readonly given: Facts;
-  /** Value of an option that has one. */
   option(name: string): string | undefined;
   flag(name: string): boolean;
-  /**
-   * The settings of the command, from options, environment, file and defaults.
-   *
-   * @throws UsageError that names every fault
-   */
+  /** Reads the settings of the command. @throws UsageError that names every fault */
   config(): Promise<Config<N>>;
   /**
    * Reports the outcome as text or, with `--json`, as one line of JSON; on standard error if the
@@ -55,11 +49,7 @@ export interface Invocation<N extends SettingName = SettingName> {
   print(facts: unknown, text?: string): void;
   /** Prints a remark on standard error, unless `--json` or `--quiet` is given. */
   note(text: string): void;
-  /**
-   * Reports a failure that does not end the command: JSON like `report`, text on standard error.
-   *
-   * @returns the exit code
-   */
+  /** Reports a failure: JSON like `report`, text on standard error. @returns the exit code */
   fail(facts: Facts, text: string): number;
 }
 
@@ -71,35 +61,33 @@ export interface CommandParts<N extends SettingName = SettingName>
   readonly settings?: readonly N[];
   /** The settings that the help text lists; absent: all of them. */
   readonly listed?: readonly N[];
-  /** The verb of a call without one. */
   readonly defaultVerb?: string;
   /** The arguments besides options and a verb, for all verbs or each; absent: none. */
   readonly takes?: Takes | Readonly<Record<string, Takes>>;
-  /** Whether the command's own output goes to standard output. */
+  /** Returns true if the command's own output goes to standard output. */
   writesToStdout?(invocation: Pick<Invocation, 'option' | 'flag'>): boolean;
   execute(invocation: Invocation<N>): Promise<number>;
 }
 
-/** A command from its parts. */
 export function defineCommand<const N extends SettingName = never>(
   parts: CommandParts<N>,
 ): Command {
   const { settings = [] } = parts;
   const { listed = settings } = parts;
   const hidden = optionsOfSettings(settings.filter((name) => !listed.includes(name)));
-  const options = [
+  const options: Option[] = [
     ...(parts.options ?? []),
     ...COMMON,
     ...optionsOfSettings(listed),
-    ...hidden.map((option) => ({ ...option, isHidden: true as const })),
+    ...hidden.map((option): Option => ({ ...option, isHidden: true })),
   ];
-  const command: Command = { ...parts, options, run: (args, io) => run(parts, command, args, io) };
-  return command;
+  const facts = { ...parts, options };
+  return { ...facts, run: (args, io) => run(parts, facts, args, io) };
 }
 
 async function run<N extends SettingName>(
   parts: CommandParts<N>,
-  command: Command,
+  command: CommandFacts,
   args: readonly string[],
   io: Io,
 ): Promise<number> {
@@ -148,7 +136,7 @@ const readers = (values: Facts): Pick<Invocation, 'option' | 'flag'> => ({
   flag: (name) => values[name] === true,
 });
 
-/** Everything that a command writes with, and the stream of its reports. */
+/** The outputs of a command, and the stream of its reports. */
 function outputsOf(
   { name, writesToStdout }: Pick<CommandParts, 'name' | 'writesToStdout'>,
   values: Facts,
@@ -179,7 +167,7 @@ function outputsOf(
   };
 }
 
-/** The options as the parser of Node wants them. */
+/** The options in the form of `parseArgs`. */
 function parserOptions(options: readonly Option[]): ParseArgsOptionsConfig {
   const rows = options.map(({ name, short, value, fallback, negatable, isSetting }) => {
     const isOn = negatable === 'on' ? { type: 'boolean', default: true } : { type: 'boolean' };
@@ -201,8 +189,10 @@ function parse(options: ParseArgsOptionsConfig, args: readonly string[], strict:
   }
 }
 
-/** @throws UsageError for an option that the command does not have */
-function refuseUnknown({ options }: Command, tokens: ReturnType<typeof parse>['tokens']): void {
+function refuseUnknown(
+  { options }: CommandFacts,
+  tokens: ReturnType<typeof parse>['tokens'],
+): void {
   const known = options.map(({ name }) => name);
   for (const token of tokens) {
     if (token.kind !== 'option') continue;
@@ -232,66 +222,49 @@ function readVerb(
 
 const NOTHING: Takes = [0, 0];
 
-/** @throws UsageError for too few or too many arguments */
-function checkArguments(
-  { takes = NOTHING }: CommandParts,
-  verb: string,
-  positionals: readonly string[],
-): void {
+function checkArguments({ takes = NOTHING }: CommandParts, verb: string, words: readonly string[]) {
   const isOne = (rule: NonNullable<CommandParts['takes']>): rule is Takes => Array.isArray(rule);
   const [least, most, what] = isOne(takes) ? takes : (takes[verb] ?? NOTHING);
-  const count = positionals.length;
-  if (count >= least && count <= most) return;
-  throw new UsageError(
-    what === undefined ? `unexpected argument ${positionals[most]}` : `expected ${what}`,
-  );
+  if (words.length >= least && words.length <= most) return;
+  throw new UsageError(what ? `expected ${what}` : `unexpected argument ${words[most]}`);
 }
 
 /** @throws UsageError for an option that does not fit the verb, the others, or its own words */
 function checkOptions(
-  { name, options }: Command,
+  { name, options }: CommandFacts,
   verb: string,
   values: Facts,
   named: readonly string[],
 ): void {
-  for (const option of options) {
-    const { name: own, value, verbs, required, needs, excludes = [], isUnchecked } = option;
-    const isGiven = named.includes(own);
-    const refuse = (message: string) => {
-      throw new UsageError(message);
-    };
-    const isForVerb = verbs === undefined || verbs.includes(verb);
-    if (isGiven && !isForVerb) refuse(`"${name} ${verb}" has no option --${own}`);
-    if (!isGiven && (required === true || required?.includes(verb))) refuse(`--${own} is missing`);
-    if (isGiven && needs && !named.includes(needs)) refuse(`--${own} needs --${needs}`);
-    const other = isGiven ? excludes.find((each) => named.includes(each)) : undefined;
+  const refuse = (message: string) => {
+    throw new UsageError(message);
+  };
+  for (const { name: own, value, required, ...rules } of options) {
+    const { verbs, needs, excludes = [] } = rules;
+    if (!named.includes(own)) {
+      if (required === true || required?.includes(verb)) refuse(`--${own} is missing`);
+      continue;
+    }
+    if (verbs && !verbs.includes(verb)) refuse(`"${name} ${verb}" has no option --${own}`);
+    if (needs && !named.includes(needs)) refuse(`--${own} needs --${needs}`);
+    const other = excludes.find((each) => named.includes(each));
     if (other !== undefined) refuse(`--${own} excludes --${other}`);
-    const word = values[own] as string | undefined;
-    const hasWords = typeof value === 'object' && !isUnchecked && !option.isSetting;
-    if (hasWords && word !== undefined && !value.includes(word)) {
+    const hasWords = typeof value === 'object' && !rules.isUnchecked && !rules.isSetting;
+    if (hasWords && !value.includes(values[own] as string)) {
       refuse(`--${own} must be one of ${value.join(', ')}`);
     }
   }
 }
 
 /** @throws UsageError if standard input, which can be read once, is named more than once */
-function refuseTwiceStdin(
-  { options }: Command,
-  values: Facts,
-  positionals: readonly string[],
-): void {
+function refuseTwiceStdin({ options }: CommandFacts, values: Facts, words: readonly string[]) {
   const inputs = options.flatMap(({ name, isInput }) => (isInput ? [values[name]] : []));
-  if ([...inputs, ...positionals].filter((path) => path === '-').length > 1) {
+  if ([...inputs, ...words].filter((path) => path === '-').length > 1) {
     throw new UsageError('standard input (-) can be given only once');
   }
 }
 
-/**
- * Reports a failure.
- *
- * @param json where to report it as one line of JSON; null: as text on standard error
- * @returns the exit code
- */
+/** @param json for a line of JSON; null: text on standard error. @returns the exit code */
 function reportFailure(name: string, error: unknown, io: Io, json: Output | null): number {
   const { exit, code, facts = {} } = classify(error);
   const { message, stack } = error as Error;
@@ -310,20 +283,17 @@ function reportFailure(name: string, error: unknown, io: Io, json: Output | null
 function classify(error: unknown): { exit: number; code: string; facts?: Facts } {
   if (error instanceof UsageError) return { exit: EXIT.usage, code: 'USAGE' };
   if (error instanceof IoFailure) return { exit: EXIT.io, code: 'IO' };
-  if (error instanceof ServiceFailure) {
-    return { exit: EXIT.service, code: error.code, facts: error.facts };
-  }
+  const { code = 'INTERNAL', syscall } = error as NodeJS.ErrnoException;
+  if (error instanceof ServiceFailure) return { exit: EXIT.service, code, facts: error.facts };
   if (isCodedError(error)) {
-    if (error.status < 500) return { exit: EXIT.invalid, code: error.code };
-    return { exit: error.code === 'INTERNAL' ? EXIT.internal : EXIT.io, code: error.code };
+    if (error.status < 500) return { exit: EXIT.invalid, code };
+    return { exit: code === 'INTERNAL' ? EXIT.internal : EXIT.io, code };
   }
   // A failed system call: the port is taken, the disk is full.
-  const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall !== undefined || code === 'ERR_SQLITE_ERROR') return { exit: EXIT.io, code: 'IO' };
   return { exit: EXIT.internal, code: 'INTERNAL' };
 }
 
-/** One line per invalid item. */
 export function describeInvalid(invalid: readonly InvalidItem[] = []): string {
   const lines = invalid.map(({ index, reason }) => {
     const words = reasonWords(reason);

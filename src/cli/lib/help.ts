@@ -17,7 +17,6 @@ const WIDEST_LEFT = 32;
 
 type Row = readonly [left: string, right: string];
 
-/** Options of every command. */
 export const COMMON: readonly Option[] = [
   flag('json', 'report as one line of JSON'),
   flag('quiet', 'print no report', { short: 'q' }),
@@ -33,7 +32,6 @@ const SETTINGS_NOTE =
 export const widthOf = ({ isTTY, columns }: Io['stdout']): number | undefined =>
   isTTY ? columns || undefined : undefined;
 
-/** The help text of a command, for a terminal of this width. */
 export function helpText(command: CommandFacts, columns = WIDEST): string {
   const { about, verbs = {}, operands = {}, options, examples, more = [] } = command;
   const width = Math.max(NARROWEST, Math.min(WIDEST, columns));
@@ -65,7 +63,6 @@ export function helpText(command: CommandFacts, columns = WIDEST): string {
 export const usageLines = ({ name, usage }: Pick<CommandFacts, 'name' | 'usage'>): string[] =>
   usage.map((form, i) => `${i === 0 ? 'Usage:' : '      '} falconry ${name} ${form}`.trimEnd());
 
-/** Exit codes with their meanings. */
 export const exitRows = (names: readonly ExitName[]): Row[] =>
   names.map((name) => [String(EXIT[name]).padStart(3), EXIT_MEANINGS[name]]);
 
@@ -78,7 +75,7 @@ export function spelling({ name, short, value, negatable }: Option): string {
   return `${start}${option} <${typeof value === 'string' ? value : 'name'}>`;
 }
 
-/** What an option does, with its verbs, its words and its default. */
+/** The description of an option, with its verbs, its words and its default. */
 export function meaning({ about, value, fallback, verbs }: Option): string {
   const words = typeof value === 'object' ? `: ${listed(value)}` : '';
   const usual = fallback === undefined ? '' : ` [${fallback}]`;

@@ -7,14 +7,9 @@ import { flag, type Io, IoFailure, UsageError } from './command.ts';
 /** More than any batch needs, less than the longest string of the engine. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 
-/** The size of the pieces of streamed files. */
 const PIECE_BYTES = 256 * 1024;
 
-/**
- * Bytes of a file, or of standard input for `-`.
- *
- * @throws IoFailure when it cannot be read or holds more than 256 MiB
- */
+/** Reads a file, or standard input for `-`. @throws IoFailure, also for more than 256 MiB */
 export async function readInput(path: string, io: Io): Promise<Uint8Array> {
   const tooLong = () => new IoFailure(`${path} is larger than ${MAX_INPUT_BYTES} bytes`);
   if (path !== '-') {
@@ -28,23 +23,15 @@ export async function readInput(path: string, io: Io): Promise<Uint8Array> {
   }
   const parts: Uint8Array[] = [];
   let length = 0;
-  try {
-    for await (const part of io.stdin) {
-      length += part.length;
-      if (length > MAX_INPUT_BYTES) throw tooLong();
-      parts.push(part);
-    }
-  } catch (error) {
-    throw asIoFailure('cannot read standard input', error);
+  for await (const part of streamInput(path, io)) {
+    length += part.length;
+    if (length > MAX_INPUT_BYTES) throw tooLong();
+    parts.push(part);
   }
   return Buffer.concat(parts, length);
 }
 
-/**
- * The same in pieces, of any length.
- *
- * @throws IoFailure when it cannot be read
- */
+/** The same in pieces, of any length. @throws IoFailure */
 export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Array, void> {
   const what = path === '-' ? 'standard input' : path;
   try {
@@ -54,18 +41,20 @@ export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Ar
   }
 }
 
+/** A secret file is readable only by its owner; with `create`, it never replaces another file. */
+type Secrecy = 'create' | 'replace' | false;
+
 /**
  * Writes to a file, or to standard output if the path is absent or `-`. A temporary file beside it
  * is moved into place once it is complete.
  *
- * @param secret the file is readable only by its owner; `create`: it never replaces another
- * @throws IoFailure when it cannot be written
+ * @throws IoFailure
  */
 export async function writeOutput(
   path: string | undefined,
   data: string | Uint8Array,
   io: Io,
-  secret: 'create' | 'replace' | false = false,
+  secret: Secrecy = false,
 ): Promise<void> {
   if (isStdout(path)) {
     if (typeof data !== 'string') refuseBinary(path, io);
@@ -89,7 +78,6 @@ async function isSpecial(path: string): Promise<boolean> {
   return found !== null && !found.isFile();
 }
 
-/** Null if there is nothing. */
 async function statOf(path: string) {
   try {
     return await stat(path);
@@ -99,11 +87,7 @@ async function statOf(path: string) {
   }
 }
 
-async function writeAside(
-  path: string,
-  data: string | Uint8Array,
-  secret: 'create' | 'replace' | false,
-): Promise<void> {
+async function writeAside(path: string, data: string | Uint8Array, secret: Secrecy): Promise<void> {
   const aside = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   const release = whenStopped(() => unlinkSync(aside));
   try {
@@ -118,11 +102,7 @@ async function writeAside(
   }
 }
 
-/**
- * Calls `undo` if a signal ends the process in the meantime; the signal still ends it.
- *
- * @returns a function that stops listening
- */
+/** Calls `undo` if a signal ends the process before the returned function is called. */
 function whenStopped(undo: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const release = () => {
@@ -141,7 +121,6 @@ function whenStopped(undo: () => void): () => void {
   return release;
 }
 
-/** Whether an output option means standard output. */
 export function isStdout(path: string | undefined): path is undefined | '-' {
   return path === undefined || path === '-';
 }
@@ -156,11 +135,9 @@ export function refuseBinary(path: string | undefined, { stdout }: Pick<Io, 'std
 export const SHOW = flag('show', 'print the secret even if standard output is a terminal');
 
 /**
- * Terminal output stays in the scrollback, where others may read it. To be called before the secret
- * is made.
+ * Terminal output stays in the scrollback, where others may read it. Call this before the secret is
+ * made.
  *
- * @param what the secret: `the secret key`
- * @param instead the advice: `give a file with -o`
  * @throws UsageError if standard output is a terminal and `--show` is not given
  */
 export function refuseOnTerminal(

@@ -1,6 +1,6 @@
 /**
- * Where passphrases come from: a file, the environment, or the terminal, which does not show them.
- * Never the value of an option, which every process on the machine can read.
+ * Reads passphrases from a file, the environment, or the terminal without echo. They are never the
+ * value of an option, which every process on the machine can read.
  */
 import { openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
@@ -8,7 +8,6 @@ import { CodedError } from '../../shared/errors.ts';
 import { type Io, UsageError, valued } from './command.ts';
 import { readInput } from './io.ts';
 
-/** The option of every command that opens encrypted keys. */
 export const PASSPHRASE = valued(
   'passphrase-file',
   'file',
@@ -17,7 +16,6 @@ export const PASSPHRASE = valued(
   { isInput: true },
 );
 
-/** The same for a new key. */
 export const NEW_PASSPHRASE = {
   ...PASSPHRASE,
   about:
@@ -25,64 +23,40 @@ export const NEW_PASSPHRASE = {
     'otherwise under $FALCONRY_PASSPHRASE, or the terminal asks for one',
 };
 
-/** Where a passphrase comes from without a file. */
-interface PassphraseSource {
-  readonly env: string;
-  readonly option: string;
-  readonly question: string;
-  /** Whether the terminal asks twice. */
-  readonly isNew: boolean;
-}
-
-const OLD: PassphraseSource = {
-  env: 'FALCONRY_PASSPHRASE',
-  option: '--passphrase-file',
-  question: 'Passphrase: ',
-  isNew: false,
-};
-/** Of a key that has none yet. */
-export const FIRST: PassphraseSource = { ...OLD, isNew: true };
-/** Of a key that may have another. */
-export const NEW_ONE: PassphraseSource = {
-  env: 'FALCONRY_NEW_PASSPHRASE',
-  option: '--new-passphrase-file',
-  question: 'New passphrase: ',
-  isNew: true,
-};
+/** `first`: of a key that has none yet; `new`: of a key that may have another. */
+type Which = 'old' | 'first' | 'new';
 
 /**
- * Reads a passphrase.
- *
- * @param file the value of `--passphrase-file`
+ * @param file the value of the option
  * @returns bytes that the caller clears
- * @throws CodedError `PASSPHRASE_NEEDED` if none of the three has one; UsageError if it is empty
+ * @throws CodedError `PASSPHRASE_NEEDED` if there is none; UsageError if it is empty
  */
 export async function readPassphrase(
   io: Io,
   file: string | undefined,
-  source = OLD,
+  which: Which = 'old',
 ): Promise<Uint8Array> {
-  const passphrase = await find(io, file, source);
+  const passphrase = await find(io, file, which);
   if (passphrase.length === 0) throw new UsageError('the passphrase is empty');
   return passphrase;
 }
 
-async function find(
-  io: Io,
-  file: string | undefined,
-  { env, option, question, isNew }: PassphraseSource,
-): Promise<Uint8Array> {
+async function find(io: Io, file: string | undefined, which: Which): Promise<Uint8Array> {
+  const [env, option, question] =
+    which === 'new'
+      ? ['FALCONRY_NEW_PASSPHRASE', '--new-passphrase-file', 'New passphrase: ']
+      : ['FALCONRY_PASSPHRASE', '--passphrase-file', 'Passphrase: '];
   if (file !== undefined) return withoutLineEnd(await readInput(file, io));
-  const given = io.env[env];
-  if (given !== undefined && given !== '') return new TextEncoder().encode(given);
+  const given = io.env[env!];
+  if (given) return new TextEncoder().encode(given);
   const terminal = io.stderr.isTTY === true ? openTerminal() : undefined;
   if (terminal === undefined) {
     const message = `a passphrase is needed: use ${option} or ${env}`;
     throw new CodedError('PASSPHRASE_NEEDED', { message });
   }
   try {
-    const first = await ask(terminal, io, question);
-    if (!isNew) return first;
+    const first = await ask(terminal, io, question!);
+    if (which === 'old') return first;
     const second = await ask(terminal, io, 'The same again: ');
     const isSame = Buffer.compare(first, second) === 0;
     second.fill(0);
@@ -113,7 +87,7 @@ function openTerminal(): ReadStream | undefined {
 
 const KEY = { interrupt: 0x03, end: 0x04, backspace: 0x08, clear: 0x15, delete: 0x7f } as const;
 
-/** One line from the terminal, which does not show it. Ctrl-C still ends the process. */
+/** Reads a line from the terminal without echo. Ctrl-C still ends the process. */
 function ask(terminal: ReadStream, io: Io, question: string): Promise<Uint8Array> {
   // First the mode, then the question: early typing must not be shown either.
   terminal.setRawMode(true);

@@ -2,25 +2,20 @@
  * Progress on a terminal: one line on standard error, which is redrawn, and cleared at the end.
  *
  *   uploading   ██████████░░░░░░░░░░  52 %  10.2 of 19.6 MB
- *
- * If standard error is not a terminal (but a pipe, a file, CI), or with --quiet, nothing is
- * written.
  */
 import { sizeText } from '../../wire/sizes.ts';
 import type { Io } from './command.ts';
 
 export interface ProgressState {
-  /** The current phase, in a word or two: `uploading`. */
   readonly phase: string;
   readonly done: number;
   /** Absent or 0: unknown; a moving mark replaces the bar. */
   readonly total?: number;
-  /** The unit of the figures; default `items`. */
   readonly unit?: 'bytes' | 'items';
 }
 
 export interface Progress {
-  /** Shows how far the work is; may be called at any rate. */
+  /** May be called at any rate. */
   update(state: ProgressState): void;
   /** Clears the line; a later `update` draws it again. */
   end(): void;
@@ -33,13 +28,14 @@ const MOVING = ['|', '/', '-', '\\'];
 
 const SILENT: Progress = { update() {}, end() {} };
 
-/** @param quiet no bar even on a terminal: `--quiet`, `--json` */
+/** Writes nothing if standard error is not a terminal, or with `quiet`. */
 export function createProgress(
   { stderr, env }: Pick<Io, 'stderr' | 'env'>,
   quiet = false,
 ): Progress {
   if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return SILENT;
-  const style = { colour: hasColour(env), blocks: hasUnicode(env) };
+  const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
+  const style = { colour: hasColour(env), blocks: /utf-?8/i.test(locale) };
   let drawnMs = -Infinity;
   let turn = 0;
   let startMs = 0;
@@ -48,9 +44,8 @@ export function createProgress(
 
   const draw = (state: ProgressState, nowMs: number) => {
     drawnMs = nowMs;
-    const seen = { elapsedMs: nowMs - startMs, turn: turn++ };
-    const line = cut(progressLine(state, seen, style), (stderr.columns || 80) - 1);
-    stderr.write(`\r\x1b[2K${line}`);
+    const line = progressLine(state, { elapsedMs: nowMs - startMs, turn: turn++, ...style });
+    stderr.write(`\r\x1b[2K${cut(line, (stderr.columns || 80) - 1)}`);
   };
   /** Keeps the mark moving if there is no update for a while. */
   const keepMoving = () => {
@@ -81,14 +76,12 @@ export function hasColour(env: Io['env']): boolean {
   return (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
 }
 
-function hasUnicode(env: Io['env']): boolean {
-  return /utf-?8/i.test(env.LC_ALL || env.LC_CTYPE || env.LANG || '');
-}
+/** The state of the drawing, and the abilities of the terminal. */
+type Look = Record<'elapsedMs' | 'turn', number> & Record<'colour' | 'blocks', boolean>;
 
 function progressLine(
   { phase, done, total = 0, unit = 'items' }: ProgressState,
-  { elapsedMs, turn }: { readonly elapsedMs: number; readonly turn: number },
-  { colour, blocks }: { readonly colour: boolean; readonly blocks: boolean },
+  { elapsedMs, turn, colour, blocks }: Look,
 ): string {
   const [full, empty] = blocks ? ['█', '░'] : ['#', '-'];
   const paint = (code: number, text: string) => (colour ? `\x1b[${code}m${text}\x1b[0m` : text);

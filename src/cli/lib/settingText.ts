@@ -5,27 +5,14 @@
 import { type Judged, judge, type OptionRow } from '../../shared/optionRows.ts';
 import { UsageError } from './command.ts';
 
-/** How null is written. */
 const NONE = 'none';
 const TRUE: readonly string[] = ['1', 'true', 'yes', 'on'];
 const FALSE: readonly string[] = ['0', 'false', 'no', 'off'];
 
-const UNITS_OF_TIME: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  min: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-const UNITS_OF_SIZE: Readonly<Record<string, number>> = {
-  b: 1,
-  kb: 1e3,
-  mb: 1e6,
-  gb: 1e9,
-  kib: 2 ** 10,
-  mib: 2 ** 20,
-  gib: 2 ** 30,
+/** The units of each kind, in lower case, with their sizes. */
+const UNITS: Readonly<Record<'ms' | 'bytes', Readonly<Record<string, number>>>> = {
+  ms: { ms: 1, s: 1000, m: 60_000, min: 60_000, h: 3_600_000, d: 86_400_000 },
+  bytes: { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, kib: 2 ** 10, mib: 2 ** 20, gib: 2 ** 30 },
 };
 
 /** Judges a value from an argument, the environment, or the JSON of a configuration file. */
@@ -49,7 +36,7 @@ export function readNumber(option: string, row: OptionRow, given: string): numbe
   throw new UsageError(`${option} ${judged.message}, not ${JSON.stringify(given)}`);
 }
 
-/** The meaning of a value; if that is unclear, the value itself, which the row refuses. */
+/** The value that the text means; if that is unclear, the text itself, which the row refuses. */
 function meaningOf({ type, unit, none }: OptionRow, given: unknown): unknown {
   if (none && typeof given === 'string' && given.trim().toLowerCase() === NONE) return null;
   if (type === 'flag') return flagOf(given);
@@ -58,8 +45,7 @@ function meaningOf({ type, unit, none }: OptionRow, given: unknown): unknown {
   }
   if (type !== 'integer' || !['string', 'number'].includes(typeof given)) return given;
   const written = String(given).trim();
-  if (unit === 'ms') return measured(written, UNITS_OF_TIME, 's');
-  if (unit === 'bytes') return measured(written, UNITS_OF_SIZE, 'b');
+  if (unit !== undefined) return measured(written, unit);
   return /^\d+$/.test(written) ? Number(written) : given;
 }
 
@@ -70,29 +56,24 @@ function flagOf(given: unknown): unknown {
   return FALSE.includes(word) ? false : given;
 }
 
-/** A number with a unit; a bare number has the usual one. */
-function measured(
-  written: string,
-  units: Readonly<Record<string, number>>,
-  usual: string,
-): number | undefined {
+/** A number with a unit; a bare number means seconds or bytes. */
+function measured(written: string, kind: 'ms' | 'bytes'): number | undefined {
   const match = /^(\d+(?:\.\d+)?)\s*([a-z]*)$/i.exec(written);
-  const unit = units[(match?.[2] || usual).toLowerCase()];
-  return match && unit !== undefined ? Math.round(Number(match[1]) * unit) : undefined;
+  const unit = match?.[2] || (kind === 'ms' ? 's' : 'b');
+  const size = UNITS[kind][unit.toLowerCase()];
+  return match && size !== undefined ? Math.round(Number(match[1]) * size) : undefined;
 }
 
 /** `a time from 0s to 1d, such as 90s, 15m, 1h or 30d`. */
-function amount({ unit, min = 0, max, none }: OptionRow): string {
+function amount({ unit, min = 0, max = Number.MAX_SAFE_INTEGER, none }: OptionRow): string {
   const show = unit === 'ms' ? showMs : showBytes;
   const limits =
-    max === undefined || max === Number.MAX_SAFE_INTEGER
+    max === Number.MAX_SAFE_INTEGER
       ? `of ${show(min)} or more`
       : `from ${show(min)} to ${show(max)}`;
-  const amount =
-    unit === 'ms'
-      ? `a time ${limits}, such as 90s, 15m, 1h or 30d`
-      : `a size ${limits}, such as 500kB or 32MiB`;
-  return none ? `${amount}, or ${NONE}` : amount;
+  const [noun, examples] =
+    unit === 'ms' ? ['time', '90s, 15m, 1h or 30d'] : ['size', '500kB or 32MiB'];
+  return `a ${noun} ${limits}, such as ${examples}${none ? `, or ${NONE}` : ''}`;
 }
 
 /** A value as a configuration file would spell it. */
@@ -105,16 +86,16 @@ export function showValue({ type, unit }: OptionRow, value: unknown): string {
 }
 
 /** The shortest exact way to write a time: `90000` → `90s`. */
-export function showMs(ms: number): string {
-  if (ms === 0) return '0s';
-  const unit = (['d', 'h', 'm', 's'] as const).find((name) => ms % UNITS_OF_TIME[name]! === 0);
-  return unit === undefined ? `${ms}ms` : `${ms / UNITS_OF_TIME[unit]!}${unit}`;
-}
+export const showMs = (ms: number): string =>
+  ms === 0 ? '0s' : inUnits(ms, UNITS.ms, ['d', 'h', 'm', 's', 'ms']);
 
 /** The shortest exact way to write a size: `33554432` → `32MiB`. */
-export function showBytes(bytes: number): string {
-  const unit = (['GiB', 'MiB', 'KiB'] as const).find(
-    (name) => bytes > 0 && bytes % UNITS_OF_SIZE[name.toLowerCase()]! === 0,
-  );
-  return unit === undefined ? `${bytes}B` : `${bytes / UNITS_OF_SIZE[unit.toLowerCase()]!}${unit}`;
+export const showBytes = (bytes: number): string =>
+  bytes === 0 ? '0B' : inUnits(bytes, UNITS.bytes, ['GiB', 'MiB', 'KiB', 'B']);
+
+/** The value in the first of these units of which it is a multiple. */
+function inUnits(value: number, units: Readonly<Record<string, number>>, names: string[]): string {
+  const sizeOf = (name: string) => units[name.toLowerCase()]!;
+  const unit = names.find((name) => value % sizeOf(name) === 0)!;
+  return `${value / sizeOf(unit)}${unit}`;
 }

@@ -29,7 +29,6 @@ const DAY_MS = 86_400_000;
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 const MAX_PORT = 65_535;
 
-/** Settings of `falconry serve` only. */
 const SERVER_SETTINGS = inGroup('Server', {
   port: integer('port to listen on; 0: any free one', {
     max: MAX_PORT,
@@ -68,7 +67,7 @@ const CALLER_SETTINGS = {
 /** The fault of an address with a password on the command line, or null. */
 function exposesPassword(address: string): string | null {
   const parsed = URL.canParse(address) ? new URL(address) : null;
-  // Invalid addresses are refused later, but an @ may follow a password all the same.
+  // Invalid addresses may hold one, too; they are refused later.
   const holds = parsed?.protocol.startsWith('postgres')
     ? parsed.password !== '' || parsed.searchParams.has('password')
     : address.includes('@');
@@ -80,7 +79,6 @@ function exposesPassword(address: string): string | null {
 const SHARED_GROUP = 'Stores shared by several hosts';
 const ADDRESS = { placeholder: 'url', inline: exposesPassword } as const;
 
-/** Settings of the stores that several hosts share. */
 const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
   database: secret('PostgreSQL database: postgres://user@host/name', ADDRESS),
   databaseDirect: secret('address of the database behind a pooler', ADDRESS),
@@ -93,7 +91,7 @@ const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
   s3Region: text('region of the bucket', { placeholder: 'name', fallbackText: 'us-east-1' }),
 });
 
-/** Of `falconry serve` with such stores. */
+/** Only `falconry serve` uses this one. */
 const TRANSFERS = choice(
   'clients exchange files with the bucket, or through the service',
   ['direct', 'through'],
@@ -120,20 +118,16 @@ const SERVE_TABLE = {
   transfers: TRANSFERS,
 };
 
-/** All settings. */
 export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS };
 
 export type SettingName = keyof typeof SETTINGS;
 export type ServeSetting = keyof typeof SERVE_TABLE;
 export type SettingValue<Name extends SettingName> = RowValue<(typeof SETTINGS)[Name]>;
 
-/** The table without the types of its values. */
 export const ALL_SETTINGS: Readonly<Record<string, OptionRow>> = SETTINGS;
 
-/** The settings that say where the shared stores are. */
 export const SHARED = Object.keys(SHARED_SETTINGS) as (keyof typeof SHARED_SETTINGS)[];
 
-/** The settings of `falconry serve`. */
 export const SERVE_SETTINGS = Object.keys(SERVE_TABLE) as readonly ServeSetting[];
 
 /** `publicUrl` → `public-url`. */

@@ -1,4 +1,4 @@
-/** What commands on tasks and task files share: limits, threads, ids, and lists of tasks. */
+/** Shared by commands on tasks and task files: limits, threads, ids, lists of tasks. */
 import { availableParallelism } from 'node:os';
 import { MAX_AGGREGATE_ITEMS } from '../../aggregate/index.ts';
 import { integer } from '../../shared/optionRows.ts';
@@ -15,7 +15,6 @@ export const FILE_LIMITS = Object.freeze({
   maxFileBytes: MAX_INPUT_BYTES,
 });
 
-/** The most threads that the library uses. */
 const MAX_THREADS = 64;
 const THREADS_ROW = integer('threads of one aggregate', { min: 1, max: MAX_THREADS });
 
@@ -31,16 +30,12 @@ export function readThreads(text: string | undefined): number {
   return readNumber('--threads', THREADS_ROW, text);
 }
 
-/** Longer ids than any server's are a mistake. Other servers than ours have ids above 2^53. */
-const TASK_ID = /^\d{1,30}$/;
-
-/** @throws UsageError for a word that is not the id of a task */
+/** @throws UsageError for a word that is not the id of a task. Other servers use large numbers. */
 export function checkTaskIds(words: readonly string[]): void {
-  const wrong = words.find((word) => !TASK_ID.test(word));
+  const wrong = words.find((word) => !/^\d{1,30}$/.test(word));
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is not the id of a task`);
 }
 
-/** The option of every command that lists tasks. */
 export const LIMIT = valued('limit', 'n', 'list at most n tasks; 0: all', { fallback: '100' });
 const LIMIT_ROW = integer('tasks to list', { max: 1e9 });
 
@@ -60,19 +55,11 @@ export function tableRow(...widths: readonly number[]): (...cells: readonly stri
       .trimEnd();
 }
 
-/** How tasks are listed. */
-interface TaskColumns<T> {
-  readonly head: string;
-  line(task: T): string;
-  /** In JSON. */
-  facts(task: T): unknown;
-}
-
 /** Prints at most so many tasks as they come: a table, or an array in JSON. */
 export async function printTasks<T>(
   tasks: AsyncIterable<T>,
   most: number,
-  { head, line, facts }: TaskColumns<T>,
+  { head, line, facts }: { head: string; line(task: T): string; facts(task: T): unknown },
   { io, json, note }: Pick<Invocation, 'io' | 'json' | 'note'>,
 ): Promise<void> {
   let count = 0;

@@ -1,7 +1,4 @@
-/**
- * A limit on connections, in total and per address. Further connections get a 503 and are closed
- * before any of their bytes are read.
- */
+/** Limits connections, in total and per address. Others get a 503; none of their bytes is read. */
 import type { Socket } from 'node:net';
 import { addressGroup } from '../../middleware/http/address.ts';
 import { problemBody } from '../../middleware/http/problems.ts';
@@ -9,9 +6,8 @@ import { newTraceId, REQUEST_ID } from '../../middleware/http/traceContext.ts';
 import { CodedError } from '../../shared/errors.ts';
 
 interface CapOptions {
-  /** Most connections at once. */
   readonly total: number;
-  /** Most connections from one address; for IPv6, from one network of 64 bits. */
+  /** For IPv6, per network of 64 bits. */
   readonly perAddress: number;
   /** Ends idle connections; called before one is refused because of the total. */
   closeIdle(): void;
@@ -22,7 +18,6 @@ interface CapOptions {
 export interface RefusedConnections {
   /** Refusals since the last call. */
   readonly count: number;
-  /** The address of the last one. */
   readonly address: string;
   readonly limit: 'total' | 'perAddress';
 }
@@ -32,8 +27,7 @@ const MAKE_ROOM_EVERY_MS = 100;
 /** Refused connections that may still read their response; further ones are cut off. */
 const MAX_LEAVING = 256;
 const LEAVING_MS = 1000;
-/** Seconds. */
-const RETRY_AFTER = 5;
+const RETRY_AFTER_SECONDS = 5;
 
 export class ConnectionCap {
   readonly #options: CapOptions;
@@ -48,7 +42,7 @@ export class ConnectionCap {
     this.#options = options;
   }
 
-  /** Returns whether a new connection may stay; if not, it has been answered. */
+  /** Returns whether a new connection may stay; otherwise answers it. */
   admit(socket: Socket): boolean {
     const { total, perAddress } = this.#options;
     const address = addressGroup(socket.remoteAddress ?? '');
@@ -91,7 +85,7 @@ export class ConnectionCap {
       clearTimeout(timer);
     });
     const error = new CodedError('OVERLOADED', { message: 'Too many connections' });
-    socket.end(socketAnswer(error, { 'Retry-After': RETRY_AFTER }));
+    socket.end(socketAnswer(error, { 'Retry-After': RETRY_AFTER_SECONDS }));
     // Unread bytes would make the system reset the connection before the client has read it.
     socket.resume();
     return false;

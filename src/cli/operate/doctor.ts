@@ -93,18 +93,8 @@ export async function examine(
   ];
 }
 
-/** A setting and where its value comes from, without the value of a secret. */
-interface Explained {
-  readonly name: string;
-  /** Times in milliseconds, sizes in bytes; null if there is no value. */
-  readonly value: unknown;
-  /** As it would be written in the configuration. */
-  readonly text: string | null;
-  readonly source: string;
-  readonly at: string;
-}
-
-function explain(name: DoctorSetting, config: ConfigReading<DoctorSetting>): Explained {
+/** A setting and the origin of its value, without the value of a secret. Units are ms and bytes. */
+function explain(name: DoctorSetting, config: ConfigReading<DoctorSetting>) {
   const row = ALL_SETTINGS[name]!;
   const { source, at, secretFile } = config.origins[name];
   const found = config.values[name];
@@ -114,7 +104,7 @@ function explain(name: DoctorSetting, config: ConfigReading<DoctorSetting>): Exp
   return { name, value: hidden ? null : (found ?? null), text, source, at: where };
 }
 
-function configText(explained: readonly Explained[], file: string | null): string {
+function configText(explained: ReturnType<typeof explain>[], file: string | null): string {
   const lines = explained
     .filter(({ source }) => source !== 'default')
     .map(({ name, text, at }) => `  ${name.padEnd(20)} ${(text ?? '-').padEnd(34)} ${at}\n`);

@@ -14,18 +14,13 @@ export interface Finding {
   readonly level: 'ok' | 'warning' | 'fault';
   readonly check: string;
   readonly message: string;
-  /** What to do about it. */
   readonly advice?: string;
 }
 
 const finding =
   (level: Finding['level']) =>
-  (check: string, message: string, advice?: string): Finding => ({
-    level,
-    check,
-    message,
-    ...(advice !== undefined && { advice }),
-  });
+  (check: string, message: string, advice?: string): Finding =>
+    advice === undefined ? { level, check, message } : { level, check, message, advice };
 export const ok = finding('ok');
 export const warning = finding('warning');
 export const fault = finding('fault');
@@ -35,17 +30,16 @@ export type Check<Subject> = (
   subject: Subject,
 ) => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
 
-/** Runs checks one after the other; their findings, in this order. */
 export async function runChecks<Subject>(
   checks: readonly Check<Subject>[],
   subject: Subject,
 ): Promise<Finding[]> {
-  const found: (Finding | readonly Finding[])[] = [];
-  for (const check of checks) found.push(await check(subject));
-  return found.flat();
+  const found: Finding[] = [];
+  for (const check of checks) found.push(...[await check(subject)].flat());
+  return found;
 }
 
-/** The facts of a machine; tests replace them. */
+/** Access to the facts of a machine; tests replace it. */
 export interface Host {
   readonly nodeVersion: string;
   /** The build that the engine runs; rejects if it runs none. */
@@ -61,7 +55,6 @@ export interface Host {
 
 const PATIENCE_MS = 10_000;
 
-/** This machine. */
 export const thisHost = (): Host => ({
   nodeVersion: process.versions.node,
   module: async () => {
@@ -80,23 +73,21 @@ export const thisHost = (): Host => ({
   fetch: (url) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }),
 });
 
-interface Manifest {
-  readonly version: string;
-  readonly engines: { readonly node: string };
-  readonly peerDependencies: Readonly<Record<string, string>>;
-}
-
-export async function readManifest(): Promise<Manifest> {
+export async function readManifest() {
   const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
-  return JSON.parse(text) as Manifest;
+  type Names = Readonly<Record<string, string>>;
+  return JSON.parse(text) as {
+    version: string;
+    engines: { node: string };
+    peerDependencies: Names;
+  };
 }
 
 interface Machine {
   readonly host: Host;
-  readonly manifest: Manifest;
+  readonly manifest: Awaited<ReturnType<typeof readManifest>>;
 }
 
-/** Whether falconry can run here. */
 export const MACHINE_CHECKS: readonly Check<Machine>[] = [
   checkNode,
   checkModule,
@@ -136,7 +127,7 @@ async function checkThreads({ host }: Machine): Promise<Finding> {
   }
 }
 
-/** What Node and a thread need for a small batch, and for one of the largest size. */
+/** Memory of Node and a thread for a small batch, and for one of the largest size. */
 const LEAST_BYTES = 200 * 2 ** 20;
 const COMFORTABLE_BYTES = 768 * 2 ** 20;
 
@@ -215,16 +206,13 @@ export async function checkRemote(
   }
   const tookMs = nowMs() - startMs;
   const answer = `${url} answers in ${Math.round(tookMs)} ms; version ${theirs}`;
-  const same = 'use the same version on both sides';
-  const found = [
+  const differs = `${answer}, this is ${version}`;
+  const found =
     theirs === version
       ? ok('service', answer)
-      : warning('service', `${answer}, this is ${version}`, same),
-  ];
+      : warning('service', differs, 'use the same version on both sides');
   const skewMs = Date.parse(response.headers.get('date') ?? '') - nowMs();
-  if (Math.abs(skewMs) > SKEW_MS + tookMs) {
-    const message = `the clock of the service is ${Math.round(skewMs / 1000)} s from this one`;
-    found.push(warning('clock', message, 'set both by NTP: urls expire too early, or too late'));
-  }
-  return found;
+  if (!(Math.abs(skewMs) > SKEW_MS + tookMs)) return [found];
+  const message = `the clock of the service is ${Math.round(skewMs / 1000)} s from this one`;
+  return [found, warning('clock', message, 'set both by NTP: urls expire too early, or too late')];
 }

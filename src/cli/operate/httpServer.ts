@@ -137,18 +137,14 @@ function lingerLast(socket: Socket, lingerMs: number): void {
 }
 
 /** The fault of the request's `Host`, or null. */
-function hostFault(incoming: IncomingMessage): string | null {
-  if (countHosts(incoming) > 1) return 'The request has several Host headers';
-  return isNoAddress(incoming) ? 'The Host header is not an address' : null;
+function hostFault({ rawHeaders, headers: { host } }: IncomingMessage): string | null {
+  // Node keeps only the first `Host`; a proxy may have used another one.
+  const isHost = (name: string, i: number) => i % 2 === 0 && name.toLowerCase() === 'host';
+  if (rawHeaders.filter(isHost).length > 1) return 'The request has several Host headers';
+  // The listener accepts a host that only looks like an address: `1.2.3.4.5`.
+  const isAddress = host === undefined || URL.canParse(`http://${host}`);
+  return isAddress ? null : 'The Host header is not an address';
 }
-
-/** Node keeps only the first `Host`; a proxy may have used another one. */
-const countHosts = ({ rawHeaders }: IncomingMessage): number =>
-  rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host').length;
-
-/** The listener accepts a host that only looks like an address: `1.2.3.4.5`. */
-const isNoAddress = ({ headers: { host } }: IncomingMessage): boolean =>
-  host !== undefined && !URL.canParse(`http://${host}`);
 
 function refuse(
   { headers: { traceparent } }: IncomingMessage,

@@ -87,19 +87,15 @@ async function execute(call: Call): Promise<number> {
   });
 }
 
-interface Times {
-  /** Lifetime of the new key; null: it never expires; undefined: not given. */
-  readonly ttlMs: number | null | undefined;
-  readonly overlapMs: number;
-}
-
-function readTimes({ option }: Call): Times {
+/** Lifetime of the new key (null: it never expires; undefined: not given), and of the old one. */
+function readTimes({ option }: Call) {
   const expires = option('expires');
   return {
     ttlMs: expires === undefined ? undefined : readNumber('--expires', EXPIRES, expires),
     overlapMs: readNumber('--overlap', OVERLAP, option('overlap')!),
   };
 }
+type Times = ReturnType<typeof readTimes>;
 
 const notFound = (message: string, { fail }: Call): number =>
   fail({ ok: false, code: 'NOT_FOUND', message }, `${message}\n`);
@@ -116,12 +112,7 @@ async function create(store: ApiKeyStore, { ttlMs }: Times, call: Call) {
 }
 
 /** Prints the key alone on standard output, so that it can be captured. */
-function showKey(
-  { key, record }: NewApiKey,
-  { print, note }: Call,
-  more: Readonly<Record<string, unknown>> = {},
-  text = '',
-): void {
+function showKey({ key, record }: NewApiKey, { print, note }: Call, more = {}, text = ''): void {
   print({ ok: true, key, ...wireRecord(record), ...more }, `${key}\n`);
   const end = record.expiresAt === null ? '' : ` It expires at ${record.expiresAt}.`;
   note(`Client ${record.clientId}. The key will not be shown again.${end}${text}\n`);
@@ -129,8 +120,9 @@ function showKey(
 
 async function list(store: ApiKeyStore, { print }: Call) {
   const records = await store.listApiKeys();
-  const lines = records.map(({ sha256, clientId, name, createdAt, ...times }) => {
-    const facts = [`client ${clientId}`, createdAt.slice(0, 10), expiry(times), lastUse(times)];
+  const lines = records.map(({ sha256, clientId, name, createdAt, lastUsedAt, ...times }) => {
+    const used = lastUsedAt === null ? 'not used' : `used ${minute(lastUsedAt)}`;
+    const facts = [`client ${clientId}`, createdAt.slice(0, 10), expiry(times), used];
     return `${sha256.slice(0, 16)}  ${facts.join('  ')}  ${printable(name)}\n`;
   });
   print(records.map(wireRecord), lines.join(''));
@@ -141,9 +133,6 @@ function expiry({ expiresAt, expired }: Pick<ApiKeyRecord, 'expiresAt' | 'expire
   if (expiresAt === null) return 'never expires';
   return `${expired ? 'expired' : 'expires'} ${minute(expiresAt)}`;
 }
-
-const lastUse = ({ lastUsedAt }: Pick<ApiKeyRecord, 'lastUsedAt'>): string =>
-  lastUsedAt === null ? 'not used' : `used ${minute(lastUsedAt)}`;
 
 /** `2026-11-23T19:12Z` */
 const minute = (time: string) => `${time.slice(0, 16)}Z`;
@@ -158,12 +147,8 @@ const wireRecord = (record: ApiKeyRecord) => ({
   last_used_at: record.lastUsedAt,
 });
 
-async function rotate(
-  store: ApiKeyStore,
-  old: ApiKeyRecord,
-  { ttlMs, overlapMs }: Times,
-  call: Call,
-) {
+async function rotate(store: ApiKeyStore, old: ApiKeyRecord, times: Times, call: Call) {
+  const { ttlMs, overlapMs } = times;
   if (old.expiresAt !== null && ttlMs === undefined) {
     throw new UsageError('the old key expires: give --expires 90d, for example, or --expires none');
   }
@@ -178,9 +163,7 @@ async function rotate(
 
 async function revoke(store: ApiKeyStore, { sha256, clientId, name }: ApiKeyRecord, call: Call) {
   await store.removeApiKey(sha256);
-  call.report(
-    { ok: true, sha256, client_id: clientId, name },
-    `Revoked ${name} of client ${clientId}.\n`,
-  );
+  const facts = { ok: true, sha256, client_id: clientId, name };
+  call.report(facts, `Revoked ${name} of client ${clientId}.\n`);
   return EXIT.ok;
 }

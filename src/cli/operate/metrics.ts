@@ -13,18 +13,12 @@ export interface Gauged {
   /** @returns null if the store does not know */
   depth(): Promise<QueueDepth | null>;
   ready(): Promise<boolean>;
-  /** The number of tasks that this process works on. */
   running(): number;
   /** Free bytes on the disk of the embedded store and its files; null if it has none. */
   freeBytes(): Promise<number | null>;
 }
 
-const REQUEST_SECONDS = [
-  0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
-];
-const PHASE_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 180];
 const CALL_SECONDS = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2, 10];
-const RESULT_BYTES = [1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7];
 
 /** Any other method of a caller counts as OTHER. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
@@ -51,44 +45,42 @@ const COUNTERS = {
   claims: ['falconry_claims_total', 'Tasks taken from the queue', []],
   attempts: ['falconry_attempts_total', 'Ended attempts at tasks', ['outcome']],
   lostLeases: ['falconry_lost_leases_total', 'Tasks lost to another worker', []],
-  staleWrites: [
-    'falconry_stale_writes_total',
-    'Outcomes refused by the store, since another worker had the task',
-    [],
-  ],
+  staleWrites: ['falconry_stale_writes_total', 'Outcomes refused: another worker has the task', []],
   signatures: ['falconry_signatures_total', 'Signatures in completed tasks', []],
   failedCalls: ['falconry_failed_calls_total', 'Failed calls of the stores', ['port', 'verb']],
   hints: ['falconry_hints_total', 'News of tasks that other processes changed', ['kind']],
   trouble: ['falconry_trouble_total', 'Failures of the store or the files that workers met', []],
   swept: ['falconry_swept_tasks_total', 'Tasks that expired or were removed', ['kind']],
-} as const satisfies Record<string, readonly [string, string, readonly string[]]>;
+} satisfies Record<string, [name: string, help: string, labels: string[]]>;
 
-/** Name, help, buckets and labels. */
+/** Name, help, labels and buckets. */
 const HISTOGRAMS = {
   requestSeconds: [
     'http_request_duration_seconds',
     'From a request to the end of its answer',
-    REQUEST_SECONDS,
     OF_REQUEST,
+    [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
   ],
   phaseSeconds: [
     'falconry_task_phase_seconds',
     'Phases of tasks; the last one of an attempt may have ended early',
-    PHASE_SECONDS,
     ['phase'],
+    [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 180],
   ],
-  resultBytes: ['falconry_result_bytes', 'Sizes of aggregates', RESULT_BYTES, ['format']],
-  storeSeconds: ['falconry_store_seconds', 'Calls of the store', CALL_SECONDS, ['verb']],
-  blobSeconds: ['falconry_blob_seconds', 'Calls of the store of files', CALL_SECONDS, ['verb']],
-} as const satisfies Record<string, readonly [string, string, number[], readonly string[]]>;
-
-type Counters = Readonly<Record<keyof typeof COUNTERS, Counter>>;
-type Histograms = Readonly<Record<keyof typeof HISTOGRAMS, Histogram>>;
+  resultBytes: [
+    'falconry_result_bytes',
+    'Sizes of aggregates',
+    ['format'],
+    [1e3, 3e3, 1e4, 3e4, 1e5, 3e5, 1e6, 3e6, 1e7],
+  ],
+  storeSeconds: ['falconry_store_seconds', 'Calls of the store', ['verb'], CALL_SECONDS],
+  blobSeconds: ['falconry_blob_seconds', 'Calls of the store of files', ['verb'], CALL_SECONDS],
+} satisfies Record<string, [name: string, help: string, labels: string[], buckets: number[]]>;
 
 export class Metrics {
   readonly registry: Registry;
-  readonly #counters: Counters;
-  readonly #histograms: Histograms;
+  readonly #counters: Readonly<Record<keyof typeof COUNTERS, Counter>>;
+  readonly #histograms: Readonly<Record<keyof typeof HISTOGRAMS, Histogram>>;
   readonly #prometheus: Prometheus;
 
   constructor(prometheus: Prometheus, threads: number) {
@@ -98,14 +90,16 @@ export class Metrics {
     prometheus.collectDefaultMetrics({ register: registry });
     this.#prometheus = prometheus;
     this.registry = registry;
-    const counters = Object.entries(COUNTERS).map(([key, [name, help, labels]]) => [
+    const counters = Object.entries(COUNTERS).map(([key, [name, help, labelNames]]) => [
       key,
-      new prometheus.Counter({ name, help, labelNames: [...labels], registers }),
+      new prometheus.Counter({ name, help, labelNames, registers }),
     ]);
-    const histograms = Object.entries(HISTOGRAMS).map(([key, [name, help, buckets, labels]]) => [
-      key,
-      new prometheus.Histogram({ name, help, buckets, labelNames: [...labels], registers }),
-    ]);
+    const histograms = Object.entries(HISTOGRAMS).map(
+      ([key, [name, help, labelNames, buckets]]) => [
+        key,
+        new prometheus.Histogram({ name, help, labelNames, buckets, registers }),
+      ],
+    );
     this.#counters = Object.fromEntries(counters);
     this.#histograms = Object.fromEntries(histograms);
     const help = 'Worker threads for tasks';
@@ -146,31 +140,22 @@ export class Metrics {
     single('falconry_tasks_in_work', 'Tasks that this process works on', running);
     const disk = 'Free bytes on the disk of the data directory; NaN if it is not used';
     single('falconry_disk_free_bytes', disk, async () => (await freeBytes()) ?? Number.NaN);
-    single('falconry_ready', 'Whether /readyz returns 200', async () => ((await ready()) ? 1 : 0));
+    single('falconry_ready', 'Whether /readyz returns 200', async () => Number(await ready()));
   }
 
   readonly onEvent = (event: ServiceEvent): void => {
     const { requests, hints, swept } = this.#counters;
-    switch (event.type) {
-      case 'request': {
-        const { path: route, status, durationMs } = event;
-        const method = METHODS.has(event.method) ? event.method : 'OTHER';
-        const labels = { route, method, status: String(status) };
-        requests.inc(labels);
-        this.#histograms.requestSeconds.observe(labels, durationMs / 1000);
-        return;
-      }
-      case 'work':
-        this.#note(event.event);
-        return;
-      case 'hint':
-        hints.inc({ kind: event.state });
-        return;
-      case 'swept':
-        swept.inc({ kind: 'expired' }, event.expired);
-        swept.inc({ kind: 'removed' }, event.removed);
-        return;
-      case 'task':
+    if (event.type === 'work') this.#note(event.event);
+    else if (event.type === 'hint') hints.inc({ kind: event.state });
+    else if (event.type === 'swept') {
+      swept.inc({ kind: 'expired' }, event.expired);
+      swept.inc({ kind: 'removed' }, event.removed);
+    } else if (event.type === 'request') {
+      const { path: route, status, durationMs } = event;
+      const method = METHODS.has(event.method) ? event.method : 'OTHER';
+      const labels = { route, method, status: String(status) };
+      requests.inc(labels);
+      this.#histograms.requestSeconds.observe(labels, durationMs / 1000);
     }
   };
 
@@ -182,26 +167,18 @@ export class Metrics {
 
   #note(event: RunnerEvent): void {
     const { claims, attempts, lostLeases, staleWrites, signatures, trouble } = this.#counters;
-    switch (event.type) {
-      case 'claimed':
-        claims.inc();
-        return;
-      case 'phase':
-        this.#histograms.phaseSeconds.observe({ phase: event.phase }, event.durationMs / 1000);
-        return;
-      case 'trouble':
-        trouble.inc();
-        return;
-      case 'completed':
-        signatures.inc(event.signatures);
-        this.#histograms.resultBytes.observe({ format: event.format }, event.aggregateBytes);
-        break;
-      case 'lost':
-        lostLeases.inc();
-        if (event.stale) staleWrites.inc();
-        break;
-      default:
+    const { phaseSeconds, resultBytes } = this.#histograms;
+    if (event.type === 'claimed') claims.inc();
+    else if (event.type === 'trouble') trouble.inc();
+    else if (event.type === 'phase') {
+      phaseSeconds.observe({ phase: event.phase }, event.durationMs / 1000);
+    } else attempts.inc({ outcome: event.type });
+    if (event.type === 'completed') {
+      signatures.inc(event.signatures);
+      resultBytes.observe({ format: event.format }, event.aggregateBytes);
     }
-    attempts.inc({ outcome: event.type });
+    if (event.type !== 'lost') return;
+    lostLeases.inc();
+    if (event.stale) staleWrites.inc();
   }
 }

@@ -4,8 +4,6 @@ import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { explained, loadPostgres } from './stores.ts';
 
-type Names = 'database' | 'databaseDirect';
-
 export const command: Command = defineCommand({
   name: 'migrate',
   summary: 'bring a PostgreSQL database up to this version',
@@ -27,7 +25,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation<Names>): Promise<number> {
+async function execute(invocation: Invocation<'database' | 'databaseDirect'>): Promise<number> {
   const [check, dryRun] = [invocation.flag('check'), invocation.flag('dry-run')];
   const { values } = await invocation.config();
   const url = values.databaseDirect ?? values.database;

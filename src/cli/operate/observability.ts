@@ -1,18 +1,12 @@
 /**
- * What operators see of `falconry serve` and `falconry worker`: the log, one line per message on
- * standard error, spans, and the metrics port. That port has `/metrics` for Prometheus, and
- * `/healthz` and `/readyz` as on the public port. It needs no key: it belongs on an address that
- * only operators reach.
+ * The log, spans and the metrics port of `falconry serve` and `falconry worker`. The metrics port
+ * has `/metrics` for Prometheus, and `/healthz` and `/readyz` as on the public port. It needs no
+ * key, so only operators should reach its address.
  */
 import { statfs } from 'node:fs/promises';
 import { answerHealth, CachedProbe } from '../../middleware/http/health.ts';
 import type { TracingApi } from '../../middleware/http/tracing.ts';
-import type {
-  FalconService,
-  Logger,
-  ServiceEvent,
-  ServiceOptions,
-} from '../../middleware/index.ts';
+import type { FalconService, Logger, ServiceEvent } from '../../middleware/index.ts';
 import type { Io } from '../lib/command.ts';
 import { hasColour } from '../lib/progress.ts';
 import { LOG_LEVELS } from '../lib/settings.ts';
@@ -46,13 +40,7 @@ export function createLogger(
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-function textLine(
-  time: string,
-  level: LogLevel,
-  message: string,
-  fields: Fields,
-  colour: boolean,
-): string {
+function textLine(time: string, level: LogLevel, message: string, fields: Fields, colour: boolean) {
   const name = level.padEnd(5);
   const shown = colour ? `\x1b[${COLOURS[level]}m${name}\x1b[0m` : name;
   const rest = Object.entries(fields).map(([key, value]) => ` ${key}=${fieldText(value)}`);
@@ -75,40 +63,33 @@ interface ObservabilityOptions {
   readonly logger: Logger;
 }
 
-export interface Observability {
-  /** For the service that is observed. */
-  readonly options: Pick<ServiceOptions, 'onEvent' | 'onPortCall' | 'tracing'>;
-  /** Opens the metrics port, if there is one. @throws IoFailure if that cannot be done */
-  open(service: FalconService, openServer: typeof openHttpServer): Promise<void>;
-  /** The metrics port; null if there is none. */
-  readonly port: number | null;
-  close(): Promise<void>;
-}
-
 /** @throws IoFailure if a metrics port is given and prom-client is not installed */
-export async function openObservability(options: ObservabilityOptions): Promise<Observability> {
+export async function openObservability(options: ObservabilityOptions) {
   const { metricsPort, metricsHost, dataDirectory, threads, logger } = options;
   const metrics =
     metricsPort === undefined ? null : await (await import('./metrics.ts')).loadMetrics(threads);
   const tracing = await findTracing();
   let server: HttpServer | null = null;
   return {
+    /** For the service that is observed. */
     options: {
-      onEvent(event) {
+      onEvent(event: ServiceEvent) {
         metrics?.onEvent(event);
         logRequest(logger, event);
       },
       ...(metrics && { onPortCall: metrics.onPortCall }),
       ...(tracing && { tracing }),
     },
-    async open(service, openServer) {
+    /** Opens the metrics port, if there is one. @throws IoFailure if that cannot be done */
+    async open(service: FalconService, openServer: typeof openHttpServer): Promise<void> {
       if (metrics === null || metricsPort === undefined) return;
       gauge(metrics, service, dataDirectory);
       const fetch = (request: Request) => answer(metrics, service, request);
       server = await openServer({ fetch, port: metricsPort, host: metricsHost });
       logger.info('metrics', { host: metricsHost, port: server.port });
     },
-    get port() {
+    /** The metrics port; null if there is none. */
+    get port(): number | null {
       return server?.port ?? null;
     },
     close: async () => server?.close(0),
@@ -132,12 +113,7 @@ function gauge(metrics: Metrics, service: FalconService, dataDirectory: string |
   });
 }
 
-/** The response of the metrics port. */
-async function answer(
-  { registry }: Metrics,
-  service: FalconService,
-  request: Request,
-): Promise<Response> {
+async function answer({ registry }: Metrics, service: FalconService, request: Request) {
   const health = answerHealth(service, request);
   if (health !== null) return health;
   if (request.method !== 'GET') return new Response(null, { status: 405 });

@@ -2,8 +2,7 @@
  * `falconry queue` lists the unfinished tasks of all clients in the store of a service, and
  * `falconry retry` puts tasks that were set aside back into the queue.
  */
-
-import type { CompleteStore, UnfinishedQuery } from '../../middleware/stores/port/serviceStore.ts';
+import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import type { Task } from '../../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
 import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
@@ -33,20 +32,17 @@ export const command: Command = defineCommand({
 
 async function list(invocation: Invocation<StoreSetting>): Promise<number> {
   const most = readLimit(invocation);
-  const query = invocation.flag('aside') ? { quarantined: true } : {};
   return withStore(invocation, { mayBeNew: false }, async (store) => {
-    await printTasks(unfinished(store, query), most, { head: HEAD, line, facts }, invocation);
+    const tasks = unfinished(store, invocation.flag('aside'));
+    await printTasks(tasks, most, { head: HEAD, line, facts }, invocation);
     return EXIT.ok;
   });
 }
 
 const PAGE = 500;
 
-/** All of them, page by page. */
-async function* unfinished(
-  store: CompleteStore,
-  query: Pick<UnfinishedQuery, 'quarantined'>,
-): AsyncGenerator<Task> {
+async function* unfinished(store: CompleteStore, onlyAside: boolean): AsyncGenerator<Task> {
+  const query = onlyAside ? { quarantined: true } : {};
   for (let after = 0; ; ) {
     const page = await store.tasks.unfinished({ ...query, after, limit: PAGE });
     yield* page;
@@ -122,7 +118,7 @@ async function retry(invocation: Invocation<StoreSetting>): Promise<number> {
     }
     if (!has('all')) return code;
     let count = 0;
-    for await (const { id } of unfinished(store, { quarantined: true })) {
+    for await (const { id } of unfinished(store, true)) {
       // False if another process was quicker.
       if (await putBack(String(id))) count++;
     }

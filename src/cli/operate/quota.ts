@@ -1,5 +1,4 @@
-/** `falconry quota`: what single clients may use, in the store of a service. */
-
+/** `falconry quota`: the limits of single clients, in the store of a service. */
 import { CLIENT_LIMITS } from '../../middleware/options/optionTable.ts';
 import type { ClientQuota } from '../../middleware/stores/port/serviceStore.ts';
 import { sizeText } from '../../wire/sizes.ts';
@@ -77,16 +76,13 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
   });
 }
 
-/** The limits that are given, by their names in the store. */
+/** The options of the limits, by their names in the store. */
+const LIMITS = { openTasks: 'open-tasks', storedBytes: 'stored-bytes', requestsPerSecond: 'rate' };
+
 function readChanges({ option }: Invocation<StoreSetting>): ClientQuota {
-  const { openTasks, storedBytes, requestsPerSecond } = CLIENT_LIMITS;
-  const limits = [
-    ['openTasks', 'open-tasks', openTasks],
-    ['storedBytes', 'stored-bytes', storedBytes],
-    ['requestsPerSecond', 'rate', requestsPerSecond],
-  ] as const;
-  const changes = limits.flatMap(([name, own, row]) => {
+  const changes = Object.entries(LIMITS).flatMap(([name, own]) => {
     const given = option(own);
+    const row = CLIENT_LIMITS[name as keyof typeof LIMITS];
     return given === undefined ? [] : [[name, readNumber(`--${own}`, row, given)]];
   });
   return Object.fromEntries(changes);
@@ -104,10 +100,10 @@ const unfinished = (count: number) => plural(count, 'unfinished task');
 
 function describe(quota: ClientQuota | null): string {
   const { openTasks, storedBytes, requestsPerSecond } = quota ?? {};
-  const parts = [
-    openTasks === undefined ? [] : unfinished(openTasks),
-    storedBytes === undefined ? [] : `${showBytes(storedBytes)} of files`,
-    requestsPerSecond === undefined ? [] : `${plural(requestsPerSecond, 'request')} per second`,
-  ].flat();
-  return parts.length === 0 ? 'the limits of the service' : parts.join(', ');
+  const parts: string[] = [];
+  if (openTasks !== undefined) parts.push(unfinished(openTasks));
+  if (storedBytes !== undefined) parts.push(`${showBytes(storedBytes)} of files`);
+  if (requestsPerSecond !== undefined)
+    parts.push(`${plural(requestsPerSecond, 'request')} per second`);
+  return parts.join(', ') || 'the limits of the service';
 }

@@ -12,7 +12,7 @@ import { loadFramework, openShared, type SharedStores } from './stores.ts';
 
 type Open = typeof openHttpServer;
 
-/** A service and its surroundings, before it starts. */
+/** A service before it starts, with its stores and log. */
 export interface Prepared {
   readonly service: FalconService;
   readonly settings: Settings;
@@ -22,7 +22,7 @@ export interface Prepared {
   readonly open: Open;
 }
 
-/** What differs between the two commands. */
+/** The differences between the two commands. */
 export interface Role {
   /** Most connections to the database; absent: as many as the store takes. */
   readonly connections?: number;
@@ -96,11 +96,10 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'unknown host name',
 };
 
-/** Returns the error of `listen` as a failure, in words. */
 export function cannotListen(host: string, port: number, error: unknown): IoFailure {
-  const code = String((error as NodeJS.ErrnoException).code);
+  const { code = '', message } = error as NodeJS.ErrnoException;
   const words = LISTEN_FAULTS[code];
-  const reason = words === undefined ? (error as Error).message : `${words} (${code})`;
+  const reason = words === undefined ? message : `${words} (${code})`;
   return new IoFailure(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
 }
 

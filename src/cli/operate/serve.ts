@@ -79,7 +79,7 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
     drainDelayMs: drainDelay,
     start: (prepared) => start(values, prepared),
     async announce({ service, settings, shared }, ports) {
-      // A terminal is read by people; anything else may be a log that others read.
+      // Standard output may be a log that others read, unless it is a terminal.
       const isTerminal = io.stdout.isTTY === true;
       const isShown = flag('show') || (json && !isTerminal);
       const path = join(resolve(settings.dataDirectory), KEY_FILE);
@@ -102,7 +102,6 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
   });
 }
 
-/** Starts the service behind a port. */
 async function start(values: Values, prepared: Prepared): Promise<HttpServer> {
   const { service, settings, shared, logger, open } = prepared;
   const { host, port, firstKey } = values;
@@ -120,7 +119,6 @@ async function start(values: Values, prepared: Prepared): Promise<HttpServer> {
   });
 }
 
-/** The facts of a service that listens, for its report. */
 function placeOf(host: string, port: number, settings: Settings) {
   const { serviceName, signing, ui, publicUrl } = settings;
   const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -129,11 +127,8 @@ function placeOf(host: string, port: number, settings: Settings) {
 }
 
 /** Stores the operator's own key if the store has no keys. */
-async function takeFirstKey(
-  shared: ApiKeyStore | null,
-  { dataDirectory, allowSharedDatabase: allowShared }: Settings,
-  key: string,
-): Promise<void> {
+async function takeFirstKey(shared: ApiKeyStore | null, settings: Settings, key: string) {
+  const { dataDirectory, allowSharedDatabase: allowShared } = settings;
   const path = join(dataDirectory, STORE_FILE);
   const own = shared === null ? sqliteTableStore({ path, allowShared }) : null;
   const apiKeys = shared ?? own!.apiKeys;
@@ -147,18 +142,10 @@ async function takeFirstKey(
 
 const NO_KEY = { key: null, keyFile: null };
 
-/** The file of the first API key, in the data directory. */
 const KEY_FILE = 'first-api-key';
 
-/**
- * Creates an API key in a store that has none.
- *
- * @param path the file for it, readable only by its owner; null to show it
- */
-async function makeFirstKey(
-  { apiKeys }: FalconService,
-  path: string | null,
-): Promise<Pick<Ready, 'key' | 'keyFile'>> {
+/** Creates an API key in a store that has none, and writes it to a file unless `path` is null. */
+async function makeFirstKey({ apiKeys }: FalconService, path: string | null) {
   if ((await apiKeys.list()).length > 0) return NO_KEY;
   const { key } = await apiKeys.create({ name: 'first' });
   if (path === null) return { key, keyFile: null };
@@ -176,18 +163,17 @@ async function makeFirstKey(
 
 const DEFAULT_NAME = fallbackOf(SERVICE_OPTIONS.serviceName);
 
-/** The facts of a service that is ready. */
+/** The facts of a service that is ready; null for those that do not apply. */
 export interface Ready {
   /** Where it listens, and where clients reach it: `http://127.0.0.1:8787`. */
   readonly address: string;
   readonly base: string;
-  /** Null with a database. */
   readonly dataDirectory: string | null;
-  /** The stores that hosts share, without passwords; null if there are none. */
+  /** The stores that hosts share, without passwords. */
   readonly database: string | null;
   readonly blobs: string | null;
   readonly serviceName: string;
-  /** The file of the signing key; null if signing is off. */
+  /** The file of the signing key. */
   readonly signingKey: string | null;
   readonly ui: boolean;
   /** The API key that was just created, and the file that it was written to instead of shown. */
@@ -216,13 +202,12 @@ export function welcome(ready: Ready): string {
   return [`Falconry is listening on ${address}`, ...lines, ...rest].join('\n');
 }
 
-/** Commands that work as they stand: earlier lines set each variable and make each file. */
+/** Commands to copy: earlier lines set each variable and make each file. */
 function nextSteps({ base, serviceName, signingKey, keyFile, link }: Ready, key: string): string[] {
+  const created = 'This first start created an API key';
   const lines = [
     '',
-    keyFile === null
-      ? 'This first start created an API key. It is shown only once:'
-      : `This first start created an API key, in ${keyFile} (mode 0600).`,
+    keyFile ? `${created}, in ${keyFile} (mode 0600).` : `${created}. It is shown only once:`,
     '',
     `  export FALCONRY_API_KEY=${keyFile === null ? key : `$(cat ${keyFile})`}`,
     `  export FALCONRY_URL=${base}`,

@@ -2,6 +2,7 @@
  * The checks of what a service would use here. Nothing is changed: the port and a file in the data
  * directory are opened, and closed again at once.
  */
+import { once } from 'node:events';
 import { access, constants, stat, statfs, unlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
@@ -21,7 +22,6 @@ import { type Check, type Finding, fault, ok, warning } from './doctorChecks.ts'
 import { cannotListen } from './running.ts';
 import { explained, makeBlobs, makeStore, showDatabase } from './stores.ts';
 
-/** The configuration, and what follows from it. */
 interface Subject extends Config<ServeSetting> {
   readonly settings: Settings;
   readonly env: Io['env'];
@@ -33,7 +33,6 @@ const here =
   (subject) =>
     subject.values.database === undefined ? check(subject) : [];
 
-/** The checks of a service. */
 export const SERVE_CHECKS: readonly Check<Subject>[] = [
   checkConfigFile,
   ({ values }) => checkPort(values, 'port'),
@@ -58,11 +57,9 @@ async function checkConfigFile({ file, origins }: Subject): Promise<Finding[]> {
   return [fault('config', message, `chmod 600 ${file}`)];
 }
 
-/** Whether others than its owner can read the file. */
-async function isOpen(path: string): Promise<boolean> {
-  if (process.platform === 'win32') return false;
-  return ((await stat(path)).mode & 0o077) !== 0;
-}
+/** Returns true if users other than its owner can read the file. */
+const isOpen = async (path: string): Promise<boolean> =>
+  process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0;
 
 /** The metrics port has no keys. */
 async function checkMetrics({ values }: Subject): Promise<Finding[]> {
@@ -76,23 +73,20 @@ async function checkMetrics({ values }: Subject): Promise<Finding[]> {
   return found;
 }
 
-/** Whether the service could listen on a port now. */
+/** Listens on the port for a moment. */
 async function checkPort(
   { port, host }: { readonly port: number; readonly host: string },
   check: 'port' | 'metrics',
 ): Promise<Finding> {
   const server = createServer();
   try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
+    await once(server.listen(port, host), 'listening');
   } catch (error) {
     const option = check === 'port' ? '--port' : '--metrics-port';
     const advice = `stop what listens there, or choose another ${option}`;
     return fault(check, cannotListen(host, port, error).message, advice);
   }
-  await new Promise((resolve) => server.close(resolve));
+  await once(server.close(), 'close');
   return ok(check, port === 0 ? `any free port of ${host}` : `${host}:${port} is free`);
 }
 
@@ -132,7 +126,6 @@ function checkSigning({ values, settings, env }: Subject): Finding {
   return warning('signing', 'the signing endpoint is for testing, but on', advice);
 }
 
-/** Whether the signing key can be read; nothing without signing. */
 async function checkSigningKey({ settings }: Subject): Promise<Finding[]> {
   if (!settings.signing) return [];
   try {
@@ -143,7 +136,6 @@ async function checkSigningKey({ settings }: Subject): Promise<Finding[]> {
   }
 }
 
-/** Whether the data directory can be written to, and is private. */
 async function checkData({ settings }: Subject): Promise<readonly Finding[]> {
   const { dataDirectory, signing, allowSharedDatabase } = settings;
   const path = resolve(dataDirectory);
@@ -186,12 +178,9 @@ async function checkAbsentData(path: string, { code }: NodeJS.ErrnoException): P
   }
 }
 
-/** The folder itself, or the first one above that exists. */
-async function nearestFolder(path: string): Promise<string> {
-  for (let at = path; ; at = dirname(at)) {
-    if (await stat(at).catch(() => null)) return at;
-  }
-}
+/** The folder itself, or the first one above it that exists. */
+const nearestFolder = async (path: string): Promise<string> =>
+  (await stat(path).catch(() => null)) ? path : nearestFolder(dirname(path));
 
 async function checkDisk({ settings }: Subject): Promise<Finding> {
   const { dataDirectory, maxBodyBytes, minFreeBytes } = settings;
@@ -199,16 +188,18 @@ async function checkDisk({ settings }: Subject): Promise<Finding> {
   return diskFinding(disk.bavail * disk.bsize, maxBodyBytes, lowWaterMark(disk, minFreeBytes));
 }
 
-/** Whether the free bytes above the mark are enough for task files of up to `maxBodyBytes`. */
+/** Compares the free bytes above the mark with task files of up to `maxBodyBytes`. */
 export function diskFinding(freeBytes: number, maxBodyBytes: number, markBytes = 0): Finding {
   const message = `${binarySizeText(freeBytes)} free`;
   if (freeBytes < markBytes) {
     return fault('disk', `${message}: no task file is accepted`, 'free some space, or --min-free');
   }
-  if (freeBytes - markBytes < 4 * maxBodyBytes)
+  if (freeBytes - markBytes < 4 * maxBodyBytes) {
     return fault('disk', `${message}: not enough for four task files of the largest size`);
-  if (freeBytes < 2 * 2 ** 30)
+  }
+  if (freeBytes < 2 * 2 ** 30) {
     return warning('disk', message, 'free some space, or shorten --retention');
+  }
   return ok('disk', message);
 }
 
@@ -217,17 +208,15 @@ const LOCK_PATIENCE_MS = 1500;
 /** Larger files take too long to read through. */
 const MAX_CHECKED_BYTES = 256 * 2 ** 20;
 
-/** The embedded store: opened, read, left as it was. */
+/** Opens and reads the embedded store, and changes nothing. */
 async function checkDatabase({ settings, values }: Subject): Promise<Finding[]> {
   const path = join(resolve(settings.dataDirectory), STORE_FILE);
   const givenKey = values.firstKey !== undefined;
   const found = await stat(path).catch(() => null);
   if (found === null || found.size === 0) {
     const key = givenKey ? 'stores the given API key' : 'makes an API key';
-    return [
-      ok('database', 'will be created at the first start'),
-      ok('apiKeys', `the first start ${key}`),
-    ];
+    const isNew = ok('database', 'will be created at the first start');
+    return [isNew, ok('apiKeys', `the first start ${key}`)];
   }
   const version = versionOf(path);
   if (version > 0 && version <= LAST_OLD_VERSION) {
@@ -245,13 +234,9 @@ async function checkDatabase({ settings, values }: Subject): Promise<Finding[]> 
   }
 }
 
-function examineDatabase(
-  db: DatabaseSync,
-  path: string,
-  bytes: number,
-  givenKey: boolean,
-): Finding[] {
-  const version = Number(db.prepare('PRAGMA user_version').get()!.user_version);
+function examineDatabase(db: DatabaseSync, path: string, bytes: number, givenKey: boolean) {
+  const read = (query: string) => Object.values(db.prepare(query).get()!)[0];
+  const version = Number(read('PRAGMA user_version'));
   if (version > SCHEMA_VERSION) {
     const versions = `its schema is ${version}, ours ${SCHEMA_VERSION}`;
     const message = `${path} was written by a newer version (${versions})`;
@@ -260,33 +245,30 @@ function examineDatabase(
   // Takes the writers' lock, as the service must, and releases it.
   db.exec('BEGIN IMMEDIATE');
   db.exec('ROLLBACK');
-  const findings: Finding[] = [];
-  if (bytes <= MAX_CHECKED_BYTES) {
-    const verdict = String(Object.values(db.prepare('PRAGMA quick_check(1)').get()!)[0]);
-    if (verdict !== 'ok') {
-      return [fault('database', `${path} is damaged: ${verdict}`, 'restore it from a backup')];
-    }
+  const verdict = bytes <= MAX_CHECKED_BYTES ? read('PRAGMA quick_check(1)') : 'ok';
+  if (verdict !== 'ok') {
+    return [fault('database', `${path} is damaged: ${verdict}`, 'restore it from a backup')];
   }
-  if (version < SCHEMA_VERSION) {
-    const message = version === 0 ? 'is empty' : `schema ${version} becomes ${SCHEMA_VERSION}`;
-    findings.push(ok('database', `${message} at the next start`));
-    if (version === 0) return findings;
-  } else findings.push(ok('database', `schema ${version}, ${sizeText(bytes)}`));
-  findings.push(checkKeys(db, givenKey));
-  return findings;
+  if (version === 0) return [ok('database', 'is empty at the next start')];
+  const message =
+    version < SCHEMA_VERSION
+      ? `schema ${version} becomes ${SCHEMA_VERSION} at the next start`
+      : `schema ${version}, ${sizeText(bytes)}`;
+  const count = Number(read('SELECT count(*) FROM api_keys'));
+  const none = 'none in the store: the next start makes one and writes it to first-api-key';
+  const advice = 'falconry keys create, or --first-key-file';
+  const keys = keysFinding('the store', count, givenKey) ?? warning('apiKeys', none, advice);
+  return [ok('database', message), keys];
 }
 
-function checkKeys(db: DatabaseSync, givenKey: boolean): Finding {
-  const count = Number(db.prepare('SELECT count(*) AS count FROM api_keys').get()!.count);
-  if (count > 0) return ok('apiKeys', `${count} in the store`);
-  if (givenKey) return ok('apiKeys', 'none in the store: the next start stores the given one');
-  const advice = 'falconry keys create, or --first-key-file';
-  const message = 'none in the store: the next start makes one and writes it to first-api-key';
-  return warning('apiKeys', message, advice);
+/** Null if there are no API keys, and none is given. */
+function keysFinding(where: string, count: number, isGiven: boolean): Finding | null {
+  if (count > 0) return ok('apiKeys', `${count} in ${where}`);
+  return isGiven ? ok('apiKeys', `none in ${where}: the next start stores the given one`) : null;
 }
 
 /** Result codes of SQLite, without their extensions. */
-const SQLITE_FAULTS: Readonly<Record<number, readonly [string, string]>> = {
+const SQLITE_FAULTS: Readonly<Record<number, readonly [what: string, advice: string]>> = {
   5: ['is locked by another process', 'find that process (fuser), or wait until it ends'],
   6: ['is locked', 'wait until the other process ends'],
   8: ['is not writable', 'check its owner and permissions'],
@@ -297,35 +279,29 @@ const SQLITE_FAULTS: Readonly<Record<number, readonly [string, string]>> = {
 
 function explain(error: unknown, path: string): Finding {
   const code = ((error as { errcode?: number }).errcode ?? 0) & 255;
-  const [what, advice] = SQLITE_FAULTS[code] ?? [
-    `cannot be used: ${(error as Error).message}`,
-    undefined,
-  ];
+  const [what, advice] = SQLITE_FAULTS[code] ?? [`cannot be used: ${(error as Error).message}`];
   return fault('database', `${path} ${what}`, advice);
 }
 
 function checkProcess({ settings: { threads, workers } }: Subject): Finding[] {
   const processors = availableParallelism();
-  const found: Finding[] = [];
-  if (workers && threads > processors) {
-    const message = `${threads} threads compete for ${processors} processors, and so do requests`;
-    found.push(warning('threads', message, `--threads ${Math.max(1, processors - 1)}`));
-  } else found.push(ok('threads', `${threads} on ${processors} processors`));
-  if (process.getuid?.() === 0) {
-    found.push(warning('user', 'the service runs as root', 'run it as a user of its own'));
-  }
-  return found;
+  const message = `${threads} threads compete for ${processors} processors, and so do requests`;
+  const found =
+    workers && threads > processors
+      ? warning('threads', message, `--threads ${Math.max(1, processors - 1)}`)
+      : ok('threads', `${threads} on ${processors} processors`);
+  if (process.getuid?.() !== 0) return [found];
+  return [found, warning('user', 'the service runs as root', 'run it as a user of its own')];
 }
 
-/** Findings of a shared store; what its driver refuses is a fault. */
+/** The findings of a shared store; errors of its driver are faults. */
 async function guarded(check: string, ask: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await ask();
   } catch (error) {
     const failure = explained(error);
     if (!(failure instanceof IoFailure || failure instanceof UsageError)) throw error;
-    const { code } = isCodedError(error) ? error : { code: '' };
-    return [fault(check, failure.message, STORE_ADVICE[code])];
+    return [fault(check, failure.message, STORE_ADVICE[isCodedError(error) ? error.code : ''])];
   }
 }
 
@@ -345,13 +321,10 @@ async function checkSharedDatabase({ values }: Subject): Promise<Finding[]> {
       await store.tasks.ping();
       const fits = ok('database', `${await showDatabase(database)} answers, and its schema fits`);
       const count = (await store.apiKeys.listApiKeys()).length;
-      if (count > 0) return [fits, ok('apiKeys', `${count} in the database`)];
-      const none = 'none in the database';
-      const key =
-        firstKey === undefined
-          ? warning('apiKeys', none, 'falconry keys create --database URL')
-          : ok('apiKeys', `${none}: the next start stores the given one`);
-      return [fits, key];
+      const keys =
+        keysFinding('the database', count, firstKey !== undefined) ??
+        warning('apiKeys', 'none in the database', 'falconry keys create --database URL');
+      return [fits, keys];
     } finally {
       await store.close();
     }

@@ -31,7 +31,6 @@ const NO_KEYS =
   '"signing" with "database" needs "signingKeyFile", the same on all hosts: each host would sign ' +
   'with a key of its own';
 
-/** The options of a worker. */
 export function workerOptions(config: Config<WorkerSetting>): ServiceOptions {
   if (config.values.database === undefined) {
     throw new UsageError('a worker needs a database: --database, FALCONRY_DATABASE or its file');
@@ -43,7 +42,6 @@ export function workerOptions(config: Config<WorkerSetting>): ServiceOptions {
   return { ...given(SERVICE_OPTIONS, config), ...others };
 }
 
-/** The settings of `falconry worker`. */
 export const WORKER_SETTINGS = [
   ...SHARED,
   'threads',
@@ -63,6 +61,7 @@ export type WorkerSetting = (typeof WORKER_SETTINGS)[number];
 
 /** Most connections of one address, unless all come from a proxy. */
 const MAX_PER_ADDRESS = 256;
+const MAX_REQUEST_MS = 86_400_000;
 
 /** The limits of the server, as far as they follow from those of the service. */
 export function serverLimits(values: Config<ServeSetting>['values'], settings: Settings) {
@@ -75,9 +74,6 @@ export function serverLimits(values: Config<ServeSetting>['values'], settings: S
   return { maxConnections, maxConnectionsPerAddress: fair, requestTimeoutMs };
 }
 
-/** The longest time limit of a request. */
-const MAX_REQUEST_MS = 86_400_000;
-
 /** The options of a table that were set. */
 function given<N extends ServeSetting>(table: OptionTable, { origins, values }: Config<N>) {
   const options: Record<string, unknown> = {};
@@ -89,11 +85,7 @@ function given<N extends ServeSetting>(table: OptionTable, { origins, values }: 
   return options;
 }
 
-/**
- * The options with their defaults.
- *
- * @throws UsageError for settings that do not go together
- */
+/** The options with their defaults. @throws UsageError for settings that do not go together */
 export function resolveService(options: ServiceOptions): Settings {
   try {
     return resolveOptions(options);

@@ -6,7 +6,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ServiceOptions } from '../../middleware/index.ts';
 import { STORE_FILE } from '../../middleware/options/options.ts';
 import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import { sqliteTableStore } from '../../middleware/stores/sqlite/sqliteTable.ts';
@@ -21,7 +20,6 @@ import type { SettingName, SHARED } from '../lib/settings.ts';
 export const STORE_SETTINGS = ['data', 'allowShared', 'database'] as const;
 export type StoreSetting = (typeof STORE_SETTINGS)[number];
 
-/** The number of a client. */
 export const CLIENT = integer('client');
 
 /**
@@ -58,20 +56,11 @@ type Values<Name extends SettingName> = Config<Name>['values'];
 type DatabaseValues = Values<'database'> & Partial<Values<'databaseDirect'>>;
 type BlobValues = Values<'blobs' | 's3Endpoint' | 's3Region'> & Partial<Values<'transfers'>>;
 
-export interface SharedStores {
-  /** Null without `--database`. */
-  readonly store: CompleteStore | null;
-  /** The stores that the settings name. */
-  readonly options: Pick<ServiceOptions, 'store' | 'blobs'>;
-  /** Their addresses, without passwords; null without such a store. */
-  readonly shown: { readonly database: string | null; readonly blobs: string | null };
-  /** To be called after the service has stopped. */
-  close(): Promise<void>;
-}
+export type SharedStores = Awaited<ReturnType<typeof openShared>>;
 
 /**
- * Opens the stores that the settings name; with none, the service has its own. Both are asked
- * before anything else starts, so that a wrong address is reported at once.
+ * Opens the stores that the settings name, and null for the others. Both are called before anything
+ * else starts, so that a wrong address is reported at once.
  *
  * @param connections most connections to the database
  * @throws UsageError, IoFailure
@@ -80,7 +69,7 @@ export async function openShared(
   values: Values<(typeof SHARED)[number]> & BlobValues,
   env: Io['env'],
   connections?: number,
-): Promise<SharedStores> {
+) {
   const { database } = values;
   // First the bucket, which finds mistakes in the settings without a connection.
   const blobs = values.blobs === undefined ? null : await makeBlobs(values, env);
@@ -97,10 +86,12 @@ export async function openShared(
   return {
     store,
     options: { ...(store && { store }), ...(blobs && { blobs }) },
+    /** Their addresses, without passwords. */
     shown: {
       database: database === undefined ? null : await showDatabase(database),
       blobs: values.blobs ?? null,
     },
+    /** To be called after the service has stopped. */
     close: async () => store?.close(),
   };
 }
@@ -117,7 +108,6 @@ export async function makeStore(
   );
 }
 
-/** Host, port and name of a database. */
 export async function showDatabase(url: string): Promise<string> {
   const { readAddress } = await import('../../middleware/stores/postgres/address.ts');
   return readAddress('database', url).shown;
@@ -132,7 +122,7 @@ export async function makeBlobs(values: BlobValues, env: Io['env']) {
   const { s3Blobs, environmentCredentials } = await loadS3();
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*)$/.exec(values.blobs!) ?? [];
   const { s3Endpoint: endpoint, s3Region: region, transfers } = values;
-  const credentials = credentialsOf(() => environmentCredentials(env));
+  const credentials = asUsage(CREDENTIALS, () => environmentCredentials(env));
   const names = { bucket: 'blobs', prefix: 'blobs', region: 's3Region', endpoint: 's3Endpoint' };
   return asUsage(names, () =>
     s3Blobs({
@@ -146,26 +136,15 @@ export async function makeBlobs(values: BlobValues, env: Io['env']) {
   );
 }
 
-/** The driver's messages name its options, which mean nothing here. */
-function credentialsOf<T>(read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof TypeError ? new UsageError(CREDENTIALS) : error;
-  }
-}
-
-/** Mistakes in options of a driver, by the names of the settings. */
-function asUsage<T>(names: Readonly<Record<string, string>>, make: () => T): T {
+/** Mistakes in options of a driver, in other words or by the names of the settings. */
+function asUsage<T>(words: string | Readonly<Record<string, string>>, make: () => T): T {
   try {
     return make();
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof RangeError)) throw error;
-    const named = error.message.replace(
-      /"(?:options\.)?(\w+)"/g,
-      (_, name: string) => `"${names[name] ?? name}"`,
-    );
-    throw new UsageError(named);
+    if (typeof words === 'string') throw new UsageError(words);
+    const named = (_: string, name: string) => `"${words[name] ?? name}"`;
+    throw new UsageError(error.message.replace(/"(?:options\.)?(\w+)"/g, named));
   }
 }
 
@@ -183,7 +162,7 @@ async function reach(blobs: { ping(): Promise<void> }, address: string): Promise
   }
 }
 
-/** Adds what the server said, which tells an operator more than the error of the port. */
+/** Adds the server's own message, which is more specific than the error of the port. */
 export function explained(error: unknown, where?: string): unknown {
   const { cause } = error as Error;
   if (!isCodedError(error)) return error;
@@ -191,17 +170,17 @@ export function explained(error: unknown, where?: string): unknown {
   return new IoFailure(`${where === undefined ? '' : `${where}: `}${error.message}${why}`);
 }
 
-/** @throws IoFailure if `pg` is not installed */
 export const loadPostgres = () =>
   load('pg', 'a database', () => import('../../middleware/stores/postgres/index.ts'));
 
-/** @throws IoFailure if `aws4fetch` is not installed, which the store itself loads when it signs */
 export const loadS3 = () =>
   load('aws4fetch', 'a bucket', async () => {
+    // The store itself loads it only when it signs.
     await import('aws4fetch');
     return import('../../middleware/blobs/s3/index.ts');
   });
 
+/** @throws IoFailure if the package is not installed */
 async function load<Module>(name: string, what: string, module: () => Promise<Module>) {
   try {
     return await module();
@@ -212,15 +191,12 @@ async function load<Module>(name: string, what: string, module: () => Promise<Mo
   }
 }
 
-type Framework = Pick<typeof import('../../middleware/index.ts'), 'falconService'> &
-  Pick<typeof import('./httpServer.ts'), 'openHttpServer'>;
-
 const NEEDED =
   'the service needs the packages hono (4.7 or newer) and @hono/node-server: ' +
   'npm install hono @hono/node-server';
 
 /** @throws IoFailure if one of the two is not installed, or Hono is too old for the other */
-export async function loadFramework(): Promise<Framework> {
+export async function loadFramework() {
   try {
     const { falconService } = await import('../../middleware/index.ts');
     const { openHttpServer } = await import('./httpServer.ts');

@@ -12,20 +12,17 @@ import { describeInvalid, type Invocation } from '../lib/define.ts';
 import type { ProgressState } from '../lib/progress.ts';
 import { printable } from '../lib/text.ts';
 
-/** The settings of every command that calls a service. */
 export const SERVICE_SETTINGS = ['url', 'apiKey', 'serviceName', 'retries'] as const;
 
-/** A call of such a command. */
 export type ServiceCall = Invocation<(typeof SERVICE_SETTINGS)[number]>;
 
-/** A service, and the client that calls it. */
 export interface Service {
   readonly client: Client;
   /** Address and service name: equal ids mean the same task only under the same name. */
   readonly name: string;
 }
 
-/** @throws UsageError without an API key, or for settings that are wrong */
+/** @throws UsageError without an API key, or for wrong settings */
 async function openService(invocation: ServiceCall): Promise<Service> {
   const { url, apiKey, serviceName, retries } = (await invocation.config()).values;
   if (apiKey === undefined) {
@@ -73,13 +70,11 @@ function failure(error: ClientError, { client }: Service, advice: string): Servi
     const words = [`${client.baseUrl} cannot be reached: ${message}`, advice].filter(Boolean);
     return new ServiceFailure('UNREACHABLE', words.join('\n'), { status, problem }, error);
   }
-  const faults = errors.map(
-    ({ path, message: fault }) => `\n  ${printable(`${path || '/'} ${fault}`)}`,
-  );
-  return new ServiceFailure(code, message + faults.join(''), { status, problem }, error);
+  const lines = errors.map((fault) => printable(`  ${fault.path || '/'} ${fault.message}`));
+  return new ServiceFailure(code, [message, ...lines].join('\n'), { status, problem }, error);
 }
 
-/** Names in the progress bar of the phases of a task. */
+/** The phases of a task as the progress bar names them. */
 const PHASES: Readonly<Record<string, string>> = {
   read: 'reading',
   verify: 'verifying',
@@ -87,7 +82,6 @@ const PHASES: Readonly<Record<string, string>> = {
   store: 'storing',
 };
 
-/** A record as the progress bar shows it. */
 export function progressOf({ status, progress }: TaskRecord): ProgressState {
   if (progress) {
     const { phase, done, total } = progress;

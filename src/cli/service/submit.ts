@@ -114,11 +114,11 @@ async function submit(work: Work): Promise<number> {
   await writeOutput(to, result.text, invocation.io);
   await keeper.forget();
   const { format = null, sizes = null } = result.file ?? {};
+  const bytes = result.aggregate?.length ?? result.text.length;
   report(
     { ok: true, ...facts, checked: result.checked, format, sizes, out: to ?? '-' },
-    `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ` +
-      `${result.aggregate?.length ?? result.text.length} bytes, ` +
-      `${check ? 'verified' : 'not verified'}\n`,
+    `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ${bytes} ` +
+      `bytes, ${check ? 'verified' : 'not verified'}\n`,
   );
   return EXIT.ok;
 }
@@ -133,17 +133,15 @@ const STEP_TEXTS = {
   wait: 'accepted',
 } as const;
 
-type StepTaker = (work: Work, state: SubmitState) => Promise<SubmitState>;
-
 /** The steps before the service has accepted the task; each returns the state after it. */
-const STEPS: Readonly<Record<Exclude<SubmitState['step'], 'wait'>, StepTaker>> = {
-  async create({ service }, state) {
+const STEPS = {
+  async create({ service }: Work, state: SubmitState): Promise<SubmitState> {
     const idempotencyKey = state.idempotency_key;
     const { process_id, url: upload_url } = await service.client.createTask({ idempotencyKey });
     return { ...state, step: 'upload', process_id, upload_url };
   },
   upload,
-  async notify(work, state) {
+  async notify(work: Work, state: SubmitState): Promise<SubmitState> {
     // A task that expired before its notification was never submitted.
     return isLost(await notify(work, state)) ? fresh(work) : { ...state, step: 'wait' };
   },
@@ -203,11 +201,11 @@ const sendFile = ({ service, file, invocation }: Work, url: string) =>
 const isLost = ({ status }: TaskRecord): boolean =>
   ['expired', 'cancelled'].includes(outcomeOf(status));
 
-/** Whether the service works on the task, or has ended it. */
+/** Returns true if the service works on the task or has ended it. */
 const isSubmitted = (record: TaskRecord | null): boolean =>
   record !== null && !beforeNotification(record.status) && !isLost(record);
 
-/** The task's record, or null if there is none. */
+/** Null if there is no such task. */
 async function recordOf({ client }: Service, id: string): Promise<TaskRecord | null> {
   try {
     return await client.task(id);

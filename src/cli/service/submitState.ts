@@ -17,24 +17,22 @@ import { asIoFailure, writeOutput } from '../lib/io.ts';
 
 const VERSION = 1;
 const STEPS = ['create', 'upload', 'notify', 'wait'] as const;
-/** The next step. */
-type Step = (typeof STEPS)[number];
 
-/** The file's content. */
 export interface SubmitState {
   readonly version: typeof VERSION;
-  /** Address and name of the service. */
   readonly service: string;
   /** SHA-256 of the task file. */
   readonly task_file: string;
   readonly idempotency_key: string;
-  readonly step: Step;
+  /** The next step. */
+  readonly step: (typeof STEPS)[number];
   readonly process_id: string | null;
   readonly upload_url: string | null;
 }
 
-/** What a state must match to be resumed. */
+/** A state must match it to be resumed. */
 interface Submission {
+  /** Address and name of the service. */
   readonly service: string;
   readonly file: Uint8Array;
 }
@@ -50,25 +48,26 @@ export class StateKeeper {
   }
 
   /**
-   * The state of this submission: the one on disk, or a new one.
+   * The state on disk, or a new one, which is saved.
    *
-   * @throws UsageError when the one on disk is of another file or service
-   * @throws IoFailure when it cannot be read or written
+   * @throws UsageError if the one on disk is of another file or service; IoFailure
    */
   async open(submission: Submission): Promise<{ state: SubmitState; resumed: boolean }> {
     const found = await this.#read();
-    const state = found ?? freshState(submission);
-    if (found === null && this.path !== undefined) {
-      try {
-        await writeOutput(this.path, format(state), this.#io, 'create');
-      } catch (error) {
-        // If another process has created it a moment ago, its task is ours too.
-        if ((await this.#read()) === null) throw error;
-        return this.open(submission);
-      }
+    if (found !== null) {
+      this.#requireSame(found, submission);
+      return { state: found, resumed: true };
     }
-    if (found !== null) this.#requireSame(found, submission);
-    return { state, resumed: found !== null };
+    const state = freshState(submission);
+    if (this.path === undefined) return { state, resumed: false };
+    try {
+      await writeOutput(this.path, format(state), this.#io, 'create');
+      return { state, resumed: false };
+    } catch (error) {
+      // If another process has created it a moment ago, its task is ours too.
+      if ((await this.#read()) === null) throw error;
+      return this.open(submission);
+    }
   }
 
   async save(state: SubmitState): Promise<SubmitState> {
@@ -85,15 +84,13 @@ export class StateKeeper {
 
   async #read(): Promise<SubmitState | null> {
     if (this.path === undefined) return null;
-    let text: string;
     try {
-      text = await readFile(this.path, 'utf8');
+      const state = parse(await readFile(this.path, 'utf8'));
+      if (state !== null) return state;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw asIoFailure(`cannot read ${this.path}`, error);
     }
-    const state = parse(text);
-    if (state !== null) return state;
     throw new IoFailure(
       `${this.path} is not the state of a submission: remove it, or give --restart`,
     );
@@ -125,18 +122,18 @@ const hashOf = (file: Uint8Array) => sha256(file).toString('hex');
 const format = (state: SubmitState) => `${JSON.stringify(state, null, 2)}\n`;
 
 function parse(text: string): SubmitState | null {
-  let value: SubmitState;
+  let value: Partial<SubmitState> | null;
   try {
     value = JSON.parse(text);
   } catch {
     return null;
   }
-  const { version, service, task_file, idempotency_key, step, process_id, upload_url } =
-    value ?? {};
-  const whole =
+  const { version, service, task_file, idempotency_key, step = '', process_id } = value ?? {};
+  const isWhole =
     version === VERSION &&
     [service, task_file, idempotency_key].every((each) => typeof each === 'string') &&
-    STEPS.includes(step) &&
-    (step === 'create' || (/^\d+$/.test(String(process_id)) && typeof upload_url === 'string'));
-  return whole ? value : null;
+    STEPS.some((each) => each === step) &&
+    (step === 'create' ||
+      (/^\d+$/.test(String(process_id)) && typeof value?.upload_url === 'string'));
+  return isWhole ? (value as SubmitState) : null;
 }

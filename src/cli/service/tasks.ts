@@ -78,9 +78,7 @@ async function execute(invocation: ServiceCall): Promise<number> {
   });
 }
 
-type Run = (service: Service, call: ServiceCall) => Promise<void>;
-
-const RUN: Readonly<Record<Verb, Run>> = {
+const RUN: Record<Verb, (service: Service, call: ServiceCall) => Promise<void>> = {
   list,
   wait,
   result,
@@ -99,13 +97,10 @@ const PAGE = 1000;
 
 async function list({ client }: Service, call: ServiceCall): Promise<void> {
   const most = readLimit(call);
-  const query = {
-    status: call.option('status'),
-    limit: Math.min(PAGE, most + 1),
-    ...(call.flag('newest') && { order: 'desc' as const }),
-  };
-  const facts = (item: TaskListItem) => item;
-  await printTasks(client.tasks(query), most, { head: HEAD, line, facts }, call);
+  const order = call.flag('newest') ? { order: 'desc' as const } : {};
+  const limit = Math.min(PAGE, most + 1);
+  const found = client.tasks({ status: call.option('status'), limit, ...order });
+  await printTasks(found, most, { head: HEAD, line, facts: (item) => item }, call);
 }
 
 const row = tableRow(18, 12, -10, 20, 0);
@@ -116,7 +111,6 @@ function line({ id, status, meta }: TaskListItem): string {
   return row(id, status, String(meta.count), seconds(meta.created_at), seconds(meta.finished_at));
 }
 
-/** Requests the records one by one and prints them. */
 async function each(
   { positionals, print }: ServiceCall,
   ask: (id: string) => Promise<TaskRecord | null>,

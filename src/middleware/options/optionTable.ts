@@ -21,14 +21,14 @@ const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/** More do not fit into an aggregate. */
+/** The most signatures of an aggregate. */
 const MAX_SIGNATURES = 8192;
 
 const SETS: readonly ParameterSet[] = ['falcon512', 'falcon1024'];
 const SALTS: readonly SigningSalt[] = ['random', 'derived'];
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
-/** Used below `/v1/`; `v1` itself would hide where the service is mounted. */
+/** Other paths below `/v1/`; `v1` itself would hide the mount point. */
 const TAKEN_NAMES: ReadonlySet<string> = new Set(['openapi.json', 'ui', 'v1']);
 
 function checkServiceName(name: string): string | null {
@@ -42,6 +42,9 @@ function defaultThreads(): number {
   const available = globalThis.navigator?.hardwareConcurrency ?? 2;
   return Math.min(8, Math.max(1, available - 1));
 }
+
+const URL_LIFETIME = { setting: null, min: 1, fallback: HOUR_MS } as const;
+const RATE = { min: 1, max: 1e9 } as const;
 
 /** The options by their names in `ServiceOptions`, in the order of the help text. */
 export const SERVICE_OPTIONS = {
@@ -138,16 +141,11 @@ export const SERVICE_OPTIONS = {
       max: 1024 * MIB,
       fallback: 16 * 1024,
     }),
-    uploadUrlTtlMs: duration('lifetime of an upload URL, and of a task without its file', {
-      setting: null,
-      min: 1,
-      fallback: HOUR_MS,
-    }),
-    resultUrlTtlMs: duration('lifetime of a result URL', {
-      setting: null,
-      min: 1,
-      fallback: HOUR_MS,
-    }),
+    uploadUrlTtlMs: duration(
+      'lifetime of an upload URL, and of a task without its file',
+      URL_LIFETIME,
+    ),
+    resultUrlTtlMs: duration('lifetime of a result URL', URL_LIFETIME),
     retentionMs: duration('how long finished tasks are kept; none: until they are deleted', {
       setting: 'retention',
       max: Number.MAX_SAFE_INTEGER,
@@ -164,30 +162,18 @@ export const SERVICE_OPTIONS = {
 /** Limits of each client, and of each address, by their names in `ServiceOptions.limits`. */
 export const CLIENT_LIMITS = inGroup('Limits', {
   requestsPerSecond: integer('sustained requests per second of a client', {
-    min: 1,
-    max: 1e9,
+    ...RATE,
     fallback: 500,
   }),
-  burst: integer('requests of a client in a burst', {
-    setting: null,
-    min: 1,
-    max: 1e9,
-    fallback: 1000,
-  }),
+  burst: integer('requests of a client in a burst', { ...RATE, setting: null, fallback: 1000 }),
   openTasks: integer('unfinished tasks of a client', { fallback: 10_000 }),
   storedBytes: bytes('task files and results of a client', { fallback: 4096 * MIB }),
   parallelUploads: integer('uploads of a client at a time', { min: 1, max: 1e6, fallback: 8 }),
   eventStreams: integer('open event streams of a client', { max: 1e6, fallback: 32 }),
   refusedPerSecond: integer('sustained requests per second without a valid key, per address', {
+    ...RATE,
     setting: null,
-    min: 1,
-    max: 1e9,
     fallback: 50,
   }),
-  refusedBurst: integer('such requests in a burst', {
-    setting: null,
-    min: 1,
-    max: 1e9,
-    fallback: 500,
-  }),
+  refusedBurst: integer('such requests in a burst', { ...RATE, setting: null, fallback: 500 }),
 });

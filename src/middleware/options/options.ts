@@ -4,7 +4,7 @@
  */
 import type { AggregateFormatOption } from '../../aggregate/index.ts';
 import type { ParameterSet } from '../../falcon/index.ts';
-import { readOptions } from '../../shared/optionRows.ts';
+import { type RowValues, readOptions } from '../../shared/optionRows.ts';
 import type { BlobStore } from '../blobs/port/blobStore.ts';
 import type { Logger, PortCall, ServiceEvent } from '../events.ts';
 import type { TracingApi } from '../http/tracing.ts';
@@ -14,7 +14,7 @@ import type { Signer } from '../signing/signer.ts';
 import type { ServiceStore } from '../stores/port/serviceStore.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
 
-/** Limits of each client: more than a fair client needs, less than would harm the others. */
+/** Limits of each client, and of each address. */
 export interface PerClientLimits {
   /** Sustained requests per second; default 500. */
   readonly requestsPerSecond?: number;
@@ -28,9 +28,9 @@ export interface PerClientLimits {
   readonly parallelUploads?: number;
   /** Open event streams; default 32. */
   readonly eventStreams?: number;
-  /** Requests per second without a valid key or url, per address; default 50. */
+  /** Sustained requests per second without a valid key or URL, per address; default 50. */
   readonly refusedPerSecond?: number;
-  /** Such requests at once, after a rest; default 500. */
+  /** Such requests in a burst; default 500. */
   readonly refusedBurst?: number;
 }
 
@@ -40,18 +40,15 @@ export interface ServiceOptions {
   /** Directory of the embedded store, files and keys; default `.falconry`. Created at start. */
   readonly dataDirectory?: string;
   /**
-   * Start although other users of the machine can read the file of the embedded store, which holds
-   * secrets, or replace it; default false. Windows has other permissions: there it is not checked.
+   * Start even if other users of the machine can read or replace the file of the embedded store,
+   * which holds secrets; default false. Not checked on Windows.
    */
   readonly allowSharedDatabase?: boolean;
   /** Address at which clients reach the mount point; default: taken from each request. */
   readonly publicUrl?: string;
   /** Trust `X-Forwarded-Proto`, `-Host` and `-For`. Only safe behind a proxy that sets them. */
   readonly trustProxy?: boolean;
-  /**
-   * Origins whose pages may call the service from a browser (`https://app.example`), or `*` for
-   * all; default: only its own.
-   */
+  /** Origins whose pages may call the service (`https://app.example`), or `*`; default: its own. */
   readonly cors?: '*' | readonly string[];
   /** Serve the page at `/v1/ui`; default true. */
   readonly ui?: boolean;
@@ -63,38 +60,30 @@ export interface ServiceOptions {
   readonly store?: ServiceStore;
   /** Stores task files and results; default: a directory in the data directory. */
   readonly blobs?: BlobStore;
-  /** Tells who is calling; default: looks the API key up in the store. */
+  /** Identifies the caller; default: looks up the API key in the store. */
   readonly authenticate?: Authenticate;
   /**
-   * The headers by which `authenticate` knows a caller. Once an address has used up its share of
-   * requests without a valid caller, those are still served whose headers of these names were good
-   * recently; whoever shows none of them gets a 429. Default: all headers whose names speak of a
-   * credential: `cookie`, and names with `auth`, `token`, `jwt`, `session`, `assertion`, `api-key`
-   * or `cert` in them.
+   * The headers by which `authenticate` identifies a caller. When an address has made too many
+   * requests without a valid caller, only those whose headers were valid recently are served;
+   * others get a 429. Default: `cookie`, and all names that contain `auth`, `token`, `jwt`,
+   * `session`, `assertion`, `api-key` or `cert`.
    */
   readonly credentialHeaders?: readonly string[];
 
   /**
-   * Offer the signing endpoint, which is for testing. Default: unless NODE_ENV is production, or
-   * there is a `store` without a `signingKeyFile` or `signer`: each host would sign with a key of
-   * its own.
+   * Offer the signing endpoint, which is for testing. Default: false if NODE_ENV is production, or
+   * if a `store` is given without `signingKeyFile` or `signer`, since each host would make a key.
    */
   readonly signing?: boolean;
-  /**
-   * Signs instead of a key file: an HSM or a KMS. The service verifies each signature before it
-   * responds, and waits 10 s for it.
-   */
+  /** An HSM or KMS instead of a key file. The service waits 10 s, and verifies each signature. */
   readonly signer?: Signer;
-  /**
-   * The key file of the signing endpoint, made by `falconry keygen`; default: created at start in
-   * `keys` in the data directory.
-   */
+  /** Made by `falconry keygen`; default: created at start in `keys` in the data directory. */
   readonly signingKeyFile?: string;
   /** Parameter set of the signing endpoint; default `falcon512`. */
   readonly signingSet?: ParameterSet;
   /**
-   * Salts of signatures by the key file; default `random`. With `derived` ones a message has one
-   * signature under a key, and the salt takes no room in an aggregate.
+   * Salts of signatures by the key file; default `random`. With `derived`, a message has only one
+   * signature under a key, and its salt takes no space in an aggregate.
    */
   readonly signingSalt?: SigningSalt;
 
@@ -110,119 +99,84 @@ export interface ServiceOptions {
   /** Largest task file or batch request in bytes; default 32 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Most bytes of request bodies in memory at once, of all clients; default 128 MiB, or twice
-   * `maxBodyBytes` if that is more. A client may hold as much as is left free, thus at most half:
-   * so at least twice `maxBodyBytes`.
+   * Memory for the request bodies of all clients; default 128 MiB, or twice `maxBodyBytes` if that
+   * is more. At least twice `maxBodyBytes`, since a client may use at most half of it.
    */
   readonly maxBufferedBytes?: number;
-  /** Longest pause of a sender in the middle of a body; default 30 s. */
+  /** Abort an upload after this long without data; default 30 s. */
   readonly bodyIdleTimeoutMs?: number;
   /**
-   * Lowest speed of a sender: one that is behind it by `bodyIdleTimeoutMs` is given up. Default
-   * 16 KiB a second; 0 for none.
+   * Abort an upload that is `bodyIdleTimeoutMs` behind this speed; default 16 KiB per second, 0 for
+   * no limit.
    */
   readonly minBodyBytesPerSecond?: number;
-  /** Lifetime of an upload url, and of a task before its notification; default 1 h. */
+  /** Lifetime of an upload URL, and of a task before its notification; default 1 h. */
   readonly uploadUrlTtlMs?: number;
-  /** Lifetime of a result url; default 1 h. */
+  /** Lifetime of a result URL; default 1 h. */
   readonly resultUrlTtlMs?: number;
   /** Time for which finished tasks are kept; null: until they are deleted. Default 30 days. */
   readonly retentionMs?: number | null;
   /**
-   * Free space that task files leave on the disk of the data directory, so that the store always
-   * has room; results may take half of it. Default 512 MiB, or 5 % of a smaller disk.
+   * Free space on the disk of the data directory below which task files are refused; results may
+   * use half of it. Default 512 MiB, or 5 % of a smaller disk.
    */
   readonly minFreeBytes?: number;
   readonly limits?: PerClientLimits;
 
-  /** Work on tasks in this process; default true. Turn it off if other processes do the work. */
+  /** Work on tasks in this process; default true. Turn it off if other processes do so. */
   readonly workers?: boolean;
   /** Worker threads; default: one less than the number of processors, from 1 to 8. */
   readonly threads?: number;
-  /**
-   * Tasks at a time, 1 to 64; default 2. One computes, with all threads, while the files of the
-   * others are fetched.
-   */
+  /** Tasks at a time, 1 to 64; default 2. One uses all threads; files of others are fetched. */
   readonly parallelTasks?: number;
-  /**
-   * End tasks, and delete files, whose time is over; default true. Turn it off where other
-   * processes on the same store do that.
-   */
+  /** Remove expired tasks and files; default true. Turn it off if other processes do so. */
   readonly housekeeping?: boolean;
-
-  /** Silence after which a worker loses its task to another; default 10 s. */
+  /** A worker that is silent for this long loses its task to another; default 10 s. */
   readonly leaseMs?: number;
 
   readonly onEvent?: (event: ServiceEvent) => void;
-  /** Hears how long every call of the store and of the blob store took. */
+  /** Receives the duration of every call of the store and of the blob store. */
   readonly onPortCall?: (call: PortCall) => void;
   /**
    * The API of OpenTelemetry, for spans of requests, tasks and their phases:
    * `import * as tracing from '@opentelemetry/api'`. Default: no spans.
    */
   readonly tracing?: TracingApi;
-  /** Default: no log. Never receives keys, signatures or signed urls. */
+  /** Default: no log. Never receives keys, signatures or signed URLs. */
   readonly logger?: Logger;
 }
 
-type Chosen =
-  | 'store'
-  | 'blobs'
-  | 'signer'
-  | 'signingKeyFile'
-  | 'authenticate'
-  | 'credentialHeaders'
-  | 'onPortCall'
-  | 'tracing'
-  | 'publicUrl'
-  | 'cors'
-  | 'minFreeBytes';
+/** Hooks: options that are functions. */
+const HOOKS = ['authenticate', 'onEvent', 'onPortCall'] as const;
+/** Options that exist in code only. */
+const CODE = [
+  ...HOOKS,
+  ...(['store', 'blobs', 'signer', 'logger', 'tracing', 'credentialHeaders', 'limits'] as const),
+] as const satisfies readonly (keyof ServiceOptions)[];
+
+type Always = 'onEvent' | 'logger';
+type Optional = Exclude<(typeof CODE)[number], Always | 'limits'>;
 
 /** The options with their defaults; ports that the service creates itself stay undefined. */
 export type Settings = Readonly<
-  Required<Omit<ServiceOptions, Chosen | 'limits'>> & {
-    [Name in Chosen]: ServiceOptions[Name] | undefined;
-  } & { limits: Required<PerClientLimits> }
+  RowValues<typeof SERVICE_OPTIONS> &
+    Required<Pick<ServiceOptions, Always>> & {
+      [Name in Optional]: ServiceOptions[Name] | undefined;
+    } & { limits: Required<PerClientLimits> }
 >;
 
 /** The file of the embedded store, in the data directory. */
 export const STORE_FILE = 'falconry.sqlite';
 
-/** Options of code alone. */
-const CODE = [
-  'store',
-  'blobs',
-  'signer',
-  'authenticate',
-  'credentialHeaders',
-  'onEvent',
-  'onPortCall',
-  'tracing',
-  'logger',
-  'limits',
-] as const satisfies readonly (keyof ServiceOptions)[];
-
-/** The methods that a port must have. */
+/** The methods of each port. The store needs only `tasks`. */
 const METHODS = {
-  tasks: [
-    'open',
-    'put',
-    'get',
-    'list',
-    'usage',
-    'claim',
-    'finish',
-    'secret',
-    'clientNamed',
-    'ping',
-    'close',
-  ],
-  apiKeys: ['putApiKey', 'findApiKey', 'listApiKeys', 'removeApiKey'],
-  quotas: ['quota'],
-  secrets: ['secretRing', 'rotateSecret'],
-  blobs: ['put', 'get', 'read', 'delete', 'ping', 'clean'],
-  signer: ['sign'],
-  logger: ['debug', 'info', 'warn', 'error'],
+  'store.tasks': 'open put get list usage claim finish secret clientNamed ping close',
+  'store.apiKeys': 'putApiKey findApiKey listApiKeys removeApiKey',
+  'store.quotas': 'quota',
+  'store.secrets': 'secretRing rotateSecret',
+  blobs: 'put get read delete ping clean',
+  signer: 'sign',
+  logger: 'debug info warn error',
 } as const;
 
 const nothing = () => {};
@@ -235,24 +189,24 @@ const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: no
  */
 export function resolveOptions(options: ServiceOptions = {}): Settings {
   const values = readOptions('options', SERVICE_OPTIONS, options, CODE);
+  checkPorts(options);
   const limits = readOptions('options.limits', CLIENT_LIMITS, options.limits ?? {});
   const burst = options.limits?.burst ?? 2 * limits.requestsPerSecond;
   const twoBodies = 2 * values.maxBodyBytes;
   const maxBufferedBytes = options.maxBufferedBytes ?? Math.max(values.maxBufferedBytes, twoBodies);
-  const logger = guardedLogger(port(options, 'logger') ?? SILENT);
-  const onEvent = hook(options, 'onEvent') ?? nothing;
-  const onPortCall = hook(options, 'onPortCall');
+  const { store, blobs, signer, authenticate, onEvent = nothing, onPortCall } = options;
+  const logger = guardedLogger(options.logger ?? SILENT);
   const failed = (name: string) => (error: unknown) =>
     logger.error(`${name} failed`, { error: String(error) });
   const settings: Settings = {
     ...values,
     limits: { ...limits, burst },
     maxBufferedBytes,
-    store: serviceStore(options),
-    blobs: port(options, 'blobs'),
-    signer: port(options, 'signer'),
+    store,
+    blobs,
+    signer,
     signing: values.signing && hasSigner(options),
-    authenticate: hook(options, 'authenticate'),
+    authenticate,
     credentialHeaders: credentialHeaders(options),
     onEvent: guarded(onEvent, failed('onEvent')),
     onPortCall: onPortCall && guarded(onPortCall, failed('onPortCall')),
@@ -273,32 +227,23 @@ export function resolveOptions(options: ServiceOptions = {}): Settings {
   return settings;
 }
 
-/** An option that is an object, with its methods checked. */
-function port<Name extends 'blobs' | 'signer' | 'logger'>(
-  options: ServiceOptions,
-  name: Name,
-): ServiceOptions[Name] {
-  const value = options[name];
-  if (value !== undefined) checkMethods(`options.${name}`, value, METHODS[name]);
-  return value;
-}
-
-/** The store, with the methods of its ports checked. */
-function serviceStore({ store }: ServiceOptions): ServiceStore | undefined {
-  if (store === undefined) return store;
-  for (const name of ['tasks', 'apiKeys', 'quotas', 'secrets'] as const) {
-    const value = (store as ServiceStore | null)?.[name];
-    if (value === undefined && name !== 'tasks') continue;
-    checkMethods(`options.store.${name}`, value, METHODS[name]);
+/** @throws TypeError for a hook that is not a function, or a port that lacks a method */
+function checkPorts(options: ServiceOptions): void {
+  for (const hook of HOOKS) {
+    if (options[hook] === undefined || typeof options[hook] === 'function') continue;
+    throw new TypeError(`"options.${hook}" must be a function`);
   }
-  return store;
-}
-
-function checkMethods(name: string, value: unknown, methods: readonly string[]): void {
-  const given = value as Record<string, unknown> | null | undefined;
-  const missing = methods.filter((method) => typeof given?.[method] !== 'function');
-  if (missing.length === 0) return;
-  throw new TypeError(`"${name}" must be an object with ${missing.join(', ')}()`);
+  for (const [name, methods] of Object.entries(METHODS)) {
+    const [option, part] = name.split('.') as ['store', string?];
+    const port = options[option] as unknown as Readonly<Record<string, unknown>> | null | undefined;
+    const value = part === undefined ? port : port?.[part];
+    const isOptional = part !== 'tasks' || port === undefined;
+    if (value === undefined && isOptional) continue;
+    const given = value as Readonly<Record<string, unknown>> | null | undefined;
+    const missing = methods.split(' ').filter((method) => typeof given?.[method] !== 'function');
+    if (missing.length === 0) continue;
+    throw new TypeError(`"options.${name}" must be an object with ${missing.join(', ')}()`);
+  }
 }
 
 /** Several hosts may share a `store`, and would each make a key. */
@@ -319,7 +264,7 @@ function checkSigning(options: ServiceOptions, settings: Settings): void {
   }
 }
 
-/** Names of headers, in small letters. */
+/** The names of the headers in lower case. */
 function credentialHeaders(options: ServiceOptions): readonly string[] | undefined {
   const { credentialHeaders: names, authenticate } = options;
   if (names === undefined) return undefined;
@@ -338,7 +283,7 @@ function credentialHeaders(options: ServiceOptions): readonly string[] | undefin
 /** RFC 9110, 5.1. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
-/** The API of OpenTelemetry, as far as it can be told. */
+/** Checks the parts of the API of OpenTelemetry that the service uses. */
 function tracingApi(api: TracingApi | undefined): TracingApi | undefined {
   if (api === undefined) return api;
   const { trace, context } = (api ?? {}) as Partial<TracingApi>;
@@ -347,17 +292,7 @@ function tracingApi(api: TracingApi | undefined): TracingApi | undefined {
   throw new TypeError('"options.tracing" must be the exports of @opentelemetry/api');
 }
 
-/** An option that is a function. */
-function hook<Name extends 'authenticate' | 'onEvent' | 'onPortCall'>(
-  options: ServiceOptions,
-  name: Name,
-): ServiceOptions[Name] {
-  const value = options[name];
-  if (value === undefined || typeof value === 'function') return value;
-  throw new TypeError(`"options.${name}" must be a function`);
-}
-
-/** Calls the hook; whether it throws or rejects, the service goes on. */
+/** A hook that may throw or reject without harm to the service. */
 function guarded<Args extends unknown[]>(
   hook: (...args: Args) => unknown,
   onFault: (error: unknown) => void,
