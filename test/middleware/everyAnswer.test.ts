@@ -15,7 +15,7 @@ import {
 } from '../../src/middleware/index.ts';
 import { CodedError } from '../../src/shared/errors.ts';
 import { Contract } from '../support/contract/contract.ts';
-import { seenSoFar } from '../support/contract/watch.ts';
+import { seenSoFar } from '../support/contract/seen.ts';
 import { openOwnUrls } from './ownUrls.ts';
 import { type Answer, it as base, heldBody, newSigner, toAnswer } from './support.ts';
 import { makeTriples } from './triples.ts';

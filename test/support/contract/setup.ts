@@ -4,7 +4,7 @@
  */
 import type { Hono } from 'hono';
 import { afterEach, vi } from 'vitest';
-import { takeSeen, watchApp } from './watch.ts';
+import { takeSeen } from './seen.ts';
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -14,6 +14,8 @@ declare module 'vitest' {
 
 vi.mock('../../../src/middleware/app.ts', async (importOriginal) => {
   const original = await importOriginal<typeof import('../../../src/middleware/app.ts')>();
+  // Only files with a service load the validator.
+  const { watchApp } = await import('./watch.ts');
   return {
     ...original,
     createApp: (runtime: Parameters<typeof original.createApp>[0]) =>

@@ -5,21 +5,7 @@
  */
 import type { Hono } from 'hono';
 import { Contract, problemCode, type Seen } from './contract.ts';
-
-interface State {
-  /** Key → how often since the last look. */
-  counts: Map<string, number>;
-  faults: string[];
-  /** Every key of this test file. */
-  readonly ever: Set<string>;
-  readonly pending: Set<Promise<unknown>>;
-}
-
-// One for all copies of this module in a process.
-const STATE = Symbol.for('falconry.contract');
-const holder = globalThis as unknown as Record<symbol, State | undefined>;
-holder[STATE] ??= { counts: new Map(), faults: [], ever: new Set(), pending: new Set() };
-const state: State = holder[STATE];
+import { state } from './seen.ts';
 
 export function noteAnswer(contract: Contract, seen: Seen): void {
   const { key, faults } = contract.judge(seen);
@@ -30,22 +16,6 @@ export function noteAnswer(contract: Contract, seen: Seen): void {
   for (const fault of faults) {
     state.faults.push(`${seen.method} ${seen.path} answered ${seen.status}: ${fault}`);
   }
-}
-
-/** What was seen since the last call, after everything under way has been read. */
-export async function takeSeen(): Promise<{ counts: Record<string, number>; faults: string[] }> {
-  const patience = new Promise((resolve) => setTimeout(resolve, 2000).unref());
-  await Promise.race([Promise.all(state.pending), patience]);
-  const { counts, faults } = state;
-  state.counts = new Map();
-  state.faults = [];
-  return { counts: Object.fromEntries(counts), faults };
-}
-
-/** Every `operationId status` that this test file has seen so far. */
-export async function seenSoFar(): Promise<ReadonlySet<string>> {
-  await Promise.all(state.pending);
-  return state.ever;
 }
 
 type Fetch = (request: Request, ...more: never[]) => Response | Promise<Response>;
