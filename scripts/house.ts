@@ -14,13 +14,13 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /**
- * The upper limits, in the units of the table. The aims are 47,000 lines in src and 75,000 in test:
- * until then, these two limits follow the tree downwards.
+ * The upper limits, in the units of the table. The aim is 75,000 lines in test: until then, this
+ * limit follows the tree downwards.
  */
 export const LIMITS = {
-  'lines in src': 49_300,
+  'lines in src': 47_000,
   'files in src': 390,
-  'lines in test': 78_600,
+  'lines in test': 76_700,
   'words in docs': 60_000,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,

@@ -5,7 +5,6 @@
  * immediately, so later changes to the caller's arrays cannot separate what was verified from what
  * is proved.
  */
-
 import { toOrdinary } from '../falcon/deterministic.ts';
 import { copyBytes, isIntact, notBytes, readList, typeName } from '../shared/arguments.ts';
 import type { AggregateItem } from './batch.ts';

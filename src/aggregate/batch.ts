@@ -2,7 +2,6 @@
  * Verifies and decodes the caller's items, a few at a time, so that the synchronous and the
  * asynchronous call share every step.
  */
-
 import type { ParameterSet, Profile } from '../falcon/index.ts';
 import { hasProfile, paramsIn } from '../falcon/params.ts';
 import { type DecodedSignature, decodeSignature } from '../falcon/points.ts';

@@ -8,7 +8,6 @@
  * written and trailing bytes are rejected. The check words are a hash of the header, so damage to
  * the header alone cannot turn one valid bundle into another.
  */
-
 import type { ParameterSet } from '../falcon/index.ts';
 import { paramsOf } from '../falcon/params.ts';
 import {

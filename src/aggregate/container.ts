@@ -20,7 +20,6 @@
  * the count exactly, so each list of kinds or salts has exactly one encoding. A proof contains no
  * signatures and hence no forms: its kinds are 0 and 3.
  */
-
 import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
 import { hasProfile, PROFILE_NUMBERS } from '../falcon/params.ts';
 import { isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';

@@ -5,7 +5,6 @@
  * There are two formats. The *bundle* holds every signature, losslessly, at its entropy. The
  * *proof* holds none: it proves, in far fewer bytes, that every statement has a signature.
  */
-
 import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
 import { PROFILE_NUMBERS } from '../falcon/params.ts';
 import { copyBytes } from '../shared/arguments.ts';

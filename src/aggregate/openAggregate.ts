@@ -1,5 +1,4 @@
 /** Steps shared by the single-threaded and the multi-threaded verifier. */
-
 import type { Profile } from '../falcon/index.ts';
 import { copyBytes } from '../shared/arguments.ts';
 import { equal } from '../shared/bytes.ts';

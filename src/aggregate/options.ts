@@ -1,5 +1,4 @@
 /** Options of the asynchronous calls, and their validation. */
-
 import type { Profile } from '../falcon/index.ts';
 import { checkProfile } from '../falcon/params.ts';
 import { checkHook, readList, readOptions } from '../shared/arguments.ts';

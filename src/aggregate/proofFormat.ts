@@ -7,7 +7,6 @@
  * A section proves its items in the order of the list. Its transcript starts with the entire
  * header.
  */
-
 import type { ParameterSet } from '../falcon/index.ts';
 import { SALT_BYTES } from '../falcon/salts.ts';
 import { concat } from '../shared/bytes.ts';

@@ -6,7 +6,6 @@
  *   derived    SHAKE256("falconry salt v1" ‖ public key ‖ message), 40 bytes
  *   explicit   all others, stored in full
  */
-
 import type { ParameterSet } from '../falcon/index.ts';
 import { constantSalt, derivedSalt, isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';
 import { concat, equal } from '../shared/bytes.ts';

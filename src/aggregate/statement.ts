@@ -14,7 +14,6 @@
  * Integers are big-endian. Every length is fixed or precedes its data, so different lists always
  * produce different inputs.
  */
-
 import type { ParameterSet } from '../falcon/index.ts';
 import { FALCON_512, FALCON_1024 } from '../falcon/params.ts';
 import { shake256 } from '../falcon/points.ts';

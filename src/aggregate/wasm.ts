@@ -110,11 +110,7 @@ export class Labrador {
     this.kernels.reset(mark);
   }
 
-  /**
-   * Runs `body`, then frees everything that it allocated.
-   *
-   * @returns the result of `body`
-   */
+  /** Runs `body`, then frees everything that it allocated. @returns the result of `body` */
   scope<T>(body: () => T): T {
     const mark = this.kernels.mark();
     try {

@@ -62,9 +62,8 @@ function centredPoint(raw: Int16Array): Coefficients {
  * @throws TypeError if it is not bytes
  * @example
  * ```ts
- * const decoded = decodeSignature(signature);
- * if (typeof decoded === 'string') throw new Error(decoded);
- * encodeSignature(decoded); // the same bytes as `signature`
+ * const decoded = decodeSignature(signature); if (typeof decoded === 'string') throw new
+ * Error(decoded); encodeSignature(decoded); // the same bytes as `signature`
  * ```
  */
 export function decodeSignature(signature: Uint8Array): DecodedSignature | InvalidReason {

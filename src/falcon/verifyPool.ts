@@ -79,9 +79,8 @@ interface Run {
  * @throws TypeError or RangeError for unknown options or values out of range
  * @example
  * ```ts
- * const pool = createVerifyPool({ threads: 2 });
- * const invalid = await pool.verifyBatch([{ signature, message, publicKey }]);
- * await pool.close();
+ * const pool = createVerifyPool({ threads: 2 }); const invalid = await pool.verifyBatch([{
+ * signature, message, publicKey }]); await pool.close();
  * ```
  */
 export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {

@@ -62,9 +62,6 @@ export type {
   CompleteStore,
   OperatorStore,
   QuotaStore,
-  RetiredSecret,
-  SecretRing,
-  SecretStore,
   ServiceStore,
   UnfinishedQuery,
 } from './stores/port/serviceStore.ts';

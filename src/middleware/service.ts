@@ -11,7 +11,6 @@ import type { BlobStore } from './blobs/port/blobStore.ts';
 import { errorText, type PortCall } from './events.ts';
 import { ClientLimits } from './http/clientLimits.ts';
 import { HealthWatch, type ServiceState } from './http/health.ts';
-import { UrlSecrets } from './http/signedUrls.ts';
 import { Tracer } from './http/tracing.ts';
 import { KeyUses, storedKeyAuthentication } from './identity/apiKeys.ts';
 import { type Authenticate, callerFinder } from './identity/callers.ts';
@@ -28,9 +27,6 @@ import { BatchReader } from './tasks/batchReader.ts';
 import { startHousekeeper } from './tasks/housekeeper.ts';
 import { createRunner, type Runner } from './tasks/runner.ts';
 import { workLog } from './tasks/workLog.ts';
-
-/** Maximum delay until a rotated secret is used. */
-const LOOK_EVERY_MS = 2000;
 
 export class Runtime implements Backend {
   readonly settings: Settings;
@@ -129,7 +125,7 @@ export class Runtime implements Backend {
       await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
 
     const ownStore = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
-    const { tasks: store, apiKeys = null, quotas, secrets } = this.#timedStore(ownStore);
+    const { tasks: store, apiKeys = null, quotas } = this.#timedStore(ownStore);
     await store.open();
     const path = join(dataDirectory, 'files');
     const ownBlobs =
@@ -140,7 +136,7 @@ export class Runtime implements Backend {
     started.catch(() => undefined);
     const signer = settings.signing ? await this.#openSigner() : null;
     const authenticate = callerFinder(settings.authenticate ?? this.#byKey(apiKeys!), store);
-    const urls = await this.#openUrls(store, secrets);
+    const urlSecret = await store.secret('urls');
     const limits = new ClientLimits(quotas, settings.limits);
     const cursorSecret = await store.secret('cursors');
 
@@ -157,7 +153,7 @@ export class Runtime implements Backend {
     }
     const reader = new BatchReader({ maxBodyBytes: settings.maxBodyBytes });
     this.#undo.push(() => reader.close());
-    const known = { reader, urls, limits, cursorSecret, authenticate };
+    const known = { reader, urlSecret, limits, cursorSecret, authenticate };
     this.#ports = { store, blobs, apiKeys, signer, aggregator, ...known };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
   }
@@ -168,12 +164,11 @@ export class Runtime implements Backend {
   }
 
   /** Times each port of the store separately, so that calls are reported by verb alone. */
-  #timedStore({ tasks, apiKeys, quotas, secrets }: ServiceStore): ServiceStore {
+  #timedStore({ tasks, apiKeys, quotas }: ServiceStore): ServiceStore {
     return {
       tasks: this.#timed('store', tasks),
       ...(apiKeys && { apiKeys: this.#timed('store', apiKeys) }),
       ...(quotas && { quotas: this.#timed('store', quotas) }),
-      ...(secrets && { secrets: this.#timed('store', secrets) }),
     };
   }
 
@@ -189,21 +184,6 @@ export class Runtime implements Backend {
     const uses = new KeyUses(apiKeys, this.settings.logger);
     this.#undo.push(() => uses.close());
     return storedKeyAuthentication(apiKeys, (sha256) => uses.note(sha256));
-  }
-
-  async #openUrls(store: TaskStore, secrets: ServiceStore['secrets']): Promise<UrlSecrets> {
-    const { uploadUrlTtlMs, resultUrlTtlMs } = this.settings;
-    const urls = await UrlSecrets.open(store, secrets, Math.max(uploadUrlTtlMs, resultUrlTtlMs));
-    // Another process may rotate the secret.
-    const look = () =>
-      urls.look().catch((error) => {
-        const message = 'the secret of urls was not read again';
-        this.settings.logger.warn(message, { error: errorText(error) });
-      });
-    const timer = setInterval(look, LOOK_EVERY_MS);
-    timer.unref();
-    this.#undo.push(() => clearInterval(timer));
-    return urls;
   }
 
   async #openSigner(): Promise<VerifiedSigner> {

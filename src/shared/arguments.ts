@@ -13,7 +13,6 @@
  * | detached or resized by the time its bytes are read | TypeError |
  * | any other typed array, DataView, ArrayBuffer, Proxy, lookalike | TypeError |
  */
-
 import { bufferOf, byteOffsetOf, indexOf, kindOf, lengthOf, set } from './intrinsics.ts';
 
 /**

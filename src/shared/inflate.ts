@@ -5,7 +5,6 @@
  *
  * Source: RFC 1951. For internal data only: nothing is checked.
  */
-
 import { fromBase64 } from './moduleEdits.ts';
 
 /** A canonical Huffman code: the number of code words of each length, and the symbols in order. */

@@ -54,12 +54,11 @@ export function threadedStore(path: string, { nowMs, wallMs }: Clocks): Store {
     ]);
     return Object.fromEntries(verbs) as Port;
   };
-  const { apiKeys, quotas, secrets, ...whole } = store;
+  const { apiKeys, quotas, ...whole } = store;
   return {
     ...whole,
     tasks: timed(store.tasks),
     apiKeys: timed(apiKeys),
     quotas: timed(quotas),
-    secrets: timed(secrets),
   };
 }

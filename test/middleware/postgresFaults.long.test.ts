@@ -1,5 +1,4 @@
 /** What only a store on a server can meet: lost connections, restarts, deadlocks, other hosts. */
-
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';

@@ -1,5 +1,4 @@
 /** The store in a bucket over a bad line: a proxy that spoils requests, before a real S3 server. */
-
 import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { promisify } from 'node:util';

@@ -1,7 +1,6 @@
-/** Keys that expire, quotas of single clients, and rotated url secrets, on a running service. */
+/** Keys that expire, and quotas of single clients, on a running service. */
 import { afterEach, describe, expect, vi } from 'vitest';
 import { ClientLimits } from '../../src/middleware/http/clientLimits.ts';
-import { signUrl, UrlSecrets } from '../../src/middleware/http/signedUrls.ts';
 import { hashApiKey, KeyUses } from '../../src/middleware/identity/apiKeys.ts';
 import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
@@ -200,82 +199,5 @@ describe('quotas', () => {
     expect(await new ClientLimits(undefined, limits).of(1)).toMatchObject({
       openTasks: limits.openTasks,
     });
-  });
-});
-
-describe('rotated url secrets', () => {
-  const put = (http: TestService, url: string) => http.ask('PUT', url, '[]', { key: null });
-
-  it('stay good for the urls they signed; new urls are good at once everywhere', async ({
-    start,
-    open,
-  }) => {
-    const { http, store } = await open();
-    const other = await start({ store, workers: false });
-    const { json: before } = await http.ask('POST', CREATE);
-    await store.secrets.rotateSecret('urls');
-    expect((await put(http, before.url)).status).toBe(200);
-    // Signed by the new secret, of which the second service has not heard yet.
-    const right = { method: 'PUT', taskId: before.process_id } as const;
-    const secret = await store.tasks.secret('urls');
-    const fresh = (ms: number, base = other.address) =>
-      signUrl(secret, right, { base: `${base}/v1/svc`, expiresAtMs: Date.now() + ms });
-    expect((await put(other, fresh(60_000))).status).toBe(200);
-    await store.secrets.rotateSecret('urls', { forget: true });
-    await soon(async () => (await put(http, before.url)).status, 403);
-    await soon(async () => (await put(other, fresh(60_000))).status, 403);
-    const { json: after } = await http.ask('POST', CREATE);
-    expect((await put(http, after.url)).status).toBe(200);
-  });
-
-  it('sign nothing that ends later than they could have', async () => {
-    let atMs = 1_000_000;
-    vi.spyOn(Date, 'now').mockImplementation(() => atMs);
-    const store = memoryStore({ nowMs: () => atMs });
-    const secrets = await UrlSecrets.open(store.tasks, store.secrets, 10_000);
-    const old = await store.tasks.secret('urls');
-    const right = { method: 'PUT', taskId: 1 } as const;
-    const judge = (expiresAtMs: number, secret = old) => {
-      const url = new URL(signUrl(secret, right, { base: 'http://a', expiresAtMs }));
-      return secrets.check(right, url.searchParams);
-    };
-    expect(await judge(10_000_000)).toBe('ok');
-    await store.secrets.rotateSecret('urls');
-    await secrets.look();
-    // A minute for those who have not heard of it.
-    expect(await judge(1_070_000)).toBe('ok');
-    expect(await judge(1_071_000)).toBe('forged');
-    atMs = 1_050_000;
-    await secrets.look();
-    expect(await judge(1_070_000)).toBe('ok');
-    expect(await judge(1_071_000)).toBe('forged');
-    expect(await judge(1_049_000)).toBe('expired');
-    expect(await judge(1_060_000, new Uint8Array(32))).toBe('forged');
-  });
-
-  it('are asked for rarely, however many forged urls come', async () => {
-    const store = memoryStore();
-    let looks = 0;
-    const counted = {
-      rotateSecret: store.secrets.rotateSecret,
-      async secretRing(name: string) {
-        looks++;
-        return store.secrets.secretRing(name);
-      },
-    };
-    const secrets = await UrlSecrets.open(store.tasks, counted, 1000);
-    const query = new URLSearchParams(`expires=9999999999&signature=${'A'.repeat(43)}`);
-    const right = { method: 'PUT', taskId: 1 } as const;
-    const verdicts = await Promise.all(
-      Array.from({ length: 500 }, () => secrets.check(right, query)),
-    );
-    expect(new Set(verdicts)).toEqual(new Set(['forged']));
-    expect(looks).toBe(2);
-    for (const signature of ['', 'AAAA', `${'A'.repeat(44)}`]) {
-      query.set('signature', signature);
-      expect(await secrets.check(right, query)).toBe('forged');
-    }
-    expect(await secrets.check(right, new URLSearchParams())).toBe('forged');
-    expect(looks).toBe(2);
   });
 });

@@ -1,5 +1,4 @@
 /** Key generation's test module, and the plain models that its parts are held against. */
-
 import { compileEntry, type TestExports } from './assembly.ts';
 import type { Degree } from './peers.ts';
 

@@ -2,7 +2,6 @@
  * Challenges and commitment keys, expanded in the module (docs/protocol.md, 5 and 6.1): each
  * function selects a stream and calls its sampler.
  */
-
 import { shake256 } from '../../falcon/points.ts';
 import { ascii } from '../../shared/bytes.ts';
 import { type Forms, type Labrador, SMALL_BYTES, type Smalls, type Vecs } from '../wasm.ts';

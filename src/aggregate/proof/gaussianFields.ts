@@ -3,7 +3,6 @@
  * denotes the standard deviation 8 2^(t/8): a value is 2^s h + l with s = floor(t/8) and 0 <= l <
  * 2^s; h is coded with table t mod 8, and the s bits of l are stored uncoded.
  */
-
 import { type CheckWords, HIGH_REACH, highModel, type Model } from '../gaussianCoder.ts';
 import type { TailLevel } from '../parameters/rows.ts';
 import { DEGREE, PAIRS } from './constants.ts';

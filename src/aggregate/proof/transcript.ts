@@ -2,7 +2,6 @@
  * The transcript (docs/protocol.md, 4), and every label, stream number and domain separator of the
  * proof (4, 5.1, 6.1 and 10.2). The state of 64 bytes absorbs every message and yields every seed.
  */
-
 import { shake256 } from '../../falcon/points.ts';
 import { ascii, concat, fromHex } from '../../shared/bytes.ts';
 import type { Parameters } from '../parameters/rows.ts';

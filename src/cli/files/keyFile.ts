@@ -1,7 +1,6 @@
 /**
- * Keys and signatures in files. The command line's own form is JSON with `public_key`,
- * `secret_key` or `signature`, or the hex text alone; src/falcon/keys reads every other form of
- * keys.
+ * Keys and signatures in files. The command line's own form is JSON with `public_key`, `secret_key`
+ * or `signature`, or the hex text alone; src/falcon/keys reads every other form of keys.
  */
 import { falcon512, falcon1024, type SignatureFormat } from '../../falcon/index.ts';
 import {

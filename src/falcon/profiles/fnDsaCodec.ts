@@ -10,7 +10,6 @@
  * coefficient, the low ones highest first. So conversions are lossless, and every accepted encoding
  * is canonical.
  */
-
 import { type FalconParams, Q } from '../params.ts';
 import { decodePublicKey, decodeSignature, encodeSignature } from '../points.ts';
 

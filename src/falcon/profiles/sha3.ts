@@ -1,5 +1,4 @@
 /** SHA-3 and SHAKE128, using the permutation of Falcon's module. */
-
 import { fill, lengthOf, set, subarray } from '../../shared/intrinsics.ts';
 import { bestModule, read, run } from '../wasm.ts';
 

@@ -1,6 +1,4 @@
-/**
- * The service as a Fastify plugin, without a dependency on Fastify.
- */
+/** The service as a Fastify plugin, without a dependency on Fastify. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mountable } from './fetch.ts';
 import { toNodeHandler } from './node.ts';

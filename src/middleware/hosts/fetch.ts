@@ -2,7 +2,6 @@
  * The service as a function from Request to Response, below any path: for hosts with the web's
  * standard types, and for the adapters to Node.
  */
-
 import { CodedError } from '../../shared/errors.ts';
 import { getPath, Hono } from '../http/npmInstallHono.ts';
 import type { Env } from '../http/observe.ts';

@@ -90,8 +90,7 @@ export interface Examinable {
  *
  * @example
  * ```ts
- * const answer = answerHealth(service, request);
- * return answer ?? service.app.fetch(request);
+ * const answer = answerHealth(service, request); return answer ?? service.app.fetch(request);
  * ```
  */
 export function answerHealth(service: Examinable, request: Request): Promise<Response> | null {

@@ -1,5 +1,4 @@
 /** Limits on the requests of a client, and on the refused requests of an address. */
-
 import { sha256 } from '../../shared/hash.ts';
 import type { Rate } from './clientLimits.ts';
 import { ProblemError } from './problems.ts';

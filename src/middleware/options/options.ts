@@ -173,7 +173,6 @@ const METHODS = {
   'store.tasks': 'open put get list usage claim finish secret clientNamed ping close',
   'store.apiKeys': 'putApiKey findApiKey listApiKeys removeApiKey',
   'store.quotas': 'quota',
-  'store.secrets': 'secretRing rotateSecret',
   blobs: 'put get read delete ping clean',
   signer: 'sign',
   logger: 'debug info warn error',

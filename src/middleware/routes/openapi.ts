@@ -1,5 +1,4 @@
 /** `GET /v1/openapi.json`: the description of the interface, which needs no key. */
-
 import { readFileSync } from 'node:fs';
 import { mountAddress } from '../http/address.ts';
 import { OPENAPI } from '../http/openapi.gen.ts';

@@ -1,11 +1,11 @@
 /** Tasks on the wire, their signed URLs, and the storage of their clients. */
-
 import type { Context } from 'hono';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../shared/errors.ts';
 import { isFinal, STATE_TEXTS } from '../../wire/taskStates.ts';
 import type { UploadUrlOptions } from '../blobs/port/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { MAX_LISTED_FAULTS, ProblemError, problemType } from '../http/problems.ts';
+import { signUrl } from '../http/signedUrls.ts';
 import type { ListedTask, Task, TaskError, TaskProgress } from '../stores/port/task.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
 import type { Reservation } from './reservations.ts';
@@ -135,12 +135,12 @@ export async function resultUrl(
   method: 'GET' | 'HEAD' = 'GET',
 ): Promise<string | null> {
   if (task.state !== 'completed' || task.result === null) return null;
-  const { blobs, urls } = deps.runtime.ports;
+  const { blobs, urlSecret } = deps.runtime.ports;
   const { key } = task.result.blob;
   const expiresAtMs = endOf(deps.settings.resultUrlTtlMs);
   if (blobs.results) return blobs.results.url(key, { expiresAtMs, method });
   const base = serviceBase(c, deps.settings);
-  return urls.sign({ method: 'GET', key }, { base, expiresAtMs });
+  return signUrl(urlSecret, { method: 'GET', key }, { base, expiresAtMs });
 }
 
 /** Returns a new signed URL to which the file of the task may be PUT. */
@@ -150,11 +150,11 @@ export async function uploadUrl(
   taskId: number,
   options: UploadUrlOptions,
 ): Promise<string> {
-  const { blobs, urls } = deps.runtime.ports;
+  const { blobs, urlSecret } = deps.runtime.ports;
   if (blobs.uploads) return blobs.uploads.url(taskId, options);
   const base = serviceBase(c, deps.settings);
   const { expiresAtMs } = options;
-  return urls.sign({ method: 'PUT', taskId }, { base, expiresAtMs });
+  return signUrl(urlSecret, { method: 'PUT', taskId }, { base, expiresAtMs });
 }
 
 export async function answerRecord(

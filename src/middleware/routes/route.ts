@@ -1,12 +1,10 @@
 /** The type of a route, which is plain data. */
-
 import type { Context } from 'hono';
 import type { BlobStore } from '../blobs/port/blobStore.ts';
 import type { BodyBudget } from '../http/bodyBudget.ts';
 import type { ClientLimits } from '../http/clientLimits.ts';
 import type { AnonymousLimiter, RequestLimiter } from '../http/limits.ts';
 import type { Env } from '../http/observe.ts';
-import type { UrlSecrets } from '../http/signedUrls.ts';
 import type { FindCaller } from '../identity/callers.ts';
 import type { Settings } from '../options/options.ts';
 import type { VerifiedSigner } from '../signing/signer.ts';
@@ -25,8 +23,8 @@ export interface Ports {
   readonly aggregator: Aggregator;
   /** Reads bodies with many items. */
   readonly reader: BatchReader;
-  /** Signs and checks the URLs that the service serves itself. */
-  readonly urls: UrlSecrets;
+  /** Key for the signatures of URLs that the service serves itself. */
+  readonly urlSecret: Uint8Array;
   readonly limits: ClientLimits;
   /** Key for the checksums of cursors. */
   readonly cursorSecret: Uint8Array;

@@ -9,7 +9,7 @@ import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
 import { announcedLength, bodyChunks, bodyLimits } from '../http/body.ts';
 import { type BodyEncoding, requireForm } from '../http/bodyType.ts';
 import { ProblemError } from '../http/problems.ts';
-import type { UrlRight } from '../http/signedUrls.ts';
+import { checkSignedUrl, type UrlRight } from '../http/signedUrls.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
 import { reserve, storageQuota } from './records.ts';
@@ -43,7 +43,7 @@ async function upload(c: Context, deps: Deps, turns: UploadTurns): Promise<Respo
   const { store } = deps.runtime.ports;
   const taskId = pathId(c.req.param('process_id'));
   if (taskId === null) throw forged();
-  await checkRight(c, deps, { method: 'PUT', taskId });
+  checkRight(c, deps, { method: 'PUT', taskId });
   const task = await openTask(store, taskId);
   const encoding = requireForm(c);
 
@@ -153,7 +153,7 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   const file = c.req.param('file') ?? '';
   if (!/^\d{1,9}$/.test(attempt) || !/^\d{1,18}\.json$/.test(file)) throw forged();
   const key = `results/${attempt}/${file}`;
-  await checkRight(c, deps, { method: 'GET', key });
+  checkRight(c, deps, { method: 'GET', key });
   const { blobs } = deps.runtime.ports;
   // HEAD must not open a file that will not be read to its end.
   const head = c.req.method === 'HEAD';
@@ -170,11 +170,11 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   });
 }
 
-async function checkRight(c: Context, deps: Deps, right: UrlRight): Promise<void> {
-  const { blobs, urls } = deps.runtime.ports;
+function checkRight(c: Context, deps: Deps, right: UrlRight): void {
+  const { blobs, urlSecret } = deps.runtime.ports;
   const elsewhere = right.method === 'PUT' ? blobs.uploads : blobs.results;
   if (elsewhere) throw new CodedError('NOT_FOUND');
-  switch (await urls.check(right, new URL(c.req.url).searchParams)) {
+  switch (checkSignedUrl(urlSecret, right, new URL(c.req.url).searchParams)) {
     case 'ok':
       return;
     case 'forged':

@@ -1,5 +1,4 @@
 /** Measures the calls of a port. */
-
 import type { PortCall } from '../events.ts';
 
 /** Returns the port, with a callback after each method that returns a promise. */

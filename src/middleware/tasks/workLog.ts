@@ -1,5 +1,4 @@
 /** Logs the work on tasks: failures and trouble as warnings and errors, the rest as debug. */
-
 import type { Logger, RunnerEvent } from '../events.ts';
 import { errorSummary, errorText } from '../events.ts';
 

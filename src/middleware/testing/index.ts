@@ -19,7 +19,6 @@ export {
   apiKeyStoreContract,
   operatorStoreContract,
   quotaStoreContract,
-  secretStoreContract,
   storeContract,
   taskStoreContract,
 } from './storeContract.ts';

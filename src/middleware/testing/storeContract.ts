@@ -2,8 +2,7 @@
  * What every task store must do: one suite, run over each of them. A host's own store may do
  * without most ports; the part for each can run by itself.
  */
-
-import { deepStrictEqual, notDeepStrictEqual, ok, strictEqual } from 'node:assert/strict';
+import { deepStrictEqual, strictEqual } from 'node:assert/strict';
 import { isFinal, TASK_STATES } from '../../wire/taskStates.ts';
 import type { CompleteStore, ServiceStore, UnfinishedQuery } from '../stores/port/serviceStore.ts';
 import { clientContract } from './clientContract.ts';
@@ -18,59 +17,6 @@ import {
   testsOn,
   type WithPort,
 } from './storeWorld.ts';
-
-const hex = (bytes: Uint8Array) => Array.from(bytes, (byte) => byte + 256).join();
-
-function secretContract(test: DeclareTest<WithPort<'secrets'>>): void {
-  test('rotates secrets, and knows the old ones for a while', async (w) => {
-    const [{ secrets }, { secrets: other }] = [w.ports, w.otherPorts];
-    const first = await w.store.secret('urls');
-    const cursors = await w.store.secret('cursors');
-    const retired = async (from = secrets) => (await from.secretRing('urls'))!.retired;
-    deepStrictEqual(await retired(), []);
-    await other.rotateSecret('urls');
-    w.clockMs += 1000;
-    const second = await w.store.secret('urls');
-    strictEqual(second.length, 32);
-    deepStrictEqual((await other.secretRing('urls'))!.current, second);
-    notDeepStrictEqual(second, first);
-    deepStrictEqual(await retired(), [{ value: first, agoMs: 1000 }]);
-    await secrets.rotateSecret('urls');
-    deepStrictEqual(await retired(other), [
-      { value: second, agoMs: 0 },
-      { value: first, agoMs: 1000 },
-    ]);
-    w.clockMs += 30 * 24 * HOUR_MS - 1000;
-    const third = await w.other.secret('urls');
-    await secrets.rotateSecret('urls');
-    // The first one has been retired for 30 days.
-    const kept = (await retired()).map(({ value }) => value);
-    deepStrictEqual(kept, [third, second]);
-    deepStrictEqual(await w.store.secret('cursors'), cursors);
-    await secrets.rotateSecret('urls', { forget: true });
-    deepStrictEqual(await retired(), []);
-    const last = hex(await w.other.secret('urls'));
-    ok(![first, second, third].map(hex).includes(last));
-  });
-
-  test('makes the first secret of a name by a rotation as well, and by no look', async (w) => {
-    const [{ secrets }, { secrets: other }] = [w.ports, w.otherPorts];
-    strictEqual(await secrets.secretRing('new'), null);
-    strictEqual(await other.secretRing('new'), null);
-    await secrets.rotateSecret('new');
-    strictEqual((await w.other.secret('new')).length, 32);
-  });
-
-  test('loses no secret when several rotate at once', async (w) => {
-    await w.store.secret('urls');
-    const [{ secrets }, { secrets: other }] = [w.ports, w.otherPorts];
-    const hosts = [secrets, other, secrets, other];
-    await Promise.all(hosts.map((each) => each.rotateSecret('urls')));
-    const all = [await w.store.secret('urls')];
-    for (const { value } of (await secrets.secretRing('urls'))!.retired) all.push(value);
-    strictEqual(new Set(all.map(hex)).size, 5);
-  });
-}
 
 function quotaContract(test: DeclareTest<WithPort<'quotas'>>): void {
   test('keeps quotas of clients, each limit by itself', async (w) => {
@@ -151,7 +97,6 @@ export function storeContract(
   taskStoreContract(runner, name, open);
   apiKeyStoreContract(runner, name, open);
   quotaStoreContract(runner, name, open);
-  secretStoreContract(runner, name, open);
   operatorStoreContract(runner, name, open);
 }
 
@@ -189,15 +134,6 @@ export function quotaStoreContract(
   open: OpenStore<WithPort<'quotas'>>,
 ): void {
   suite(runner, `${name}: the contract of a store of quotas`, open, quotaContract);
-}
-
-/** The port `SecretStore`, beside that for tasks. */
-export function secretStoreContract(
-  runner: TestRunner,
-  name: string,
-  open: OpenStore<WithPort<'secrets'>>,
-): void {
-  suite(runner, `${name}: the contract of a store of secrets`, open, secretContract);
 }
 
 /** Of the port `OperatorStore`, on a store of tasks: what `falconry queue` and `retry` ask. */

@@ -1,6 +1,4 @@
-/**
- * Rows for the cheating provers: ranks of nearly nothing, codes wide enough for what they send.
- */
+/** Rows for the cheating provers: ranks of nearly nothing, codes wide enough for what they send. */
 import type { TableRow } from '../../reference/tableRow.ts';
 
 const many = (count: number, t: number): number[] => new Array<number>(count).fill(t);

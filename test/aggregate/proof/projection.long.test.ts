@@ -150,9 +150,7 @@ const slowVerdict = (
     checks: { projectionNorm },
   });
 
-/**
- * Mistakes in x: the parity left out, or added, as a remainder of -1 would have it.
- */
+/** Mistakes in x: the parity left out, or added, as a remainder of -1 would have it. */
 const MISTAKES: readonly ((y: readonly number[], sum: number) => number[])[] = [
   (y) => y.map((value) => 2 * value),
   (y, sum) => y.map((value) => 2 * value + mod2(sum)),

@@ -1,5 +1,4 @@
 /** Sections to judge, from the slow or the fast prover, with all that the verifier is told. */
-
 import {
   type Parameters as RowParameters,
   readRow,

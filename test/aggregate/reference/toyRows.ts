@@ -1,6 +1,4 @@
-/**
- * Rows with ranks far too small to bind anything, for tests that make and judge many proofs.
- */
+/** Rows with ranks far too small to bind anything, for tests that make and judge many proofs. */
 import type { TableRow } from '../../reference/tableRow.ts';
 
 const many = (count: number, t: number): number[] => new Array<number>(count).fill(t);

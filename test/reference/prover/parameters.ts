@@ -1,5 +1,4 @@
 /** Section 3 of docs/protocol.md: a row of the table in words, and the shapes that follow. */
-
 import type { LevelRow, TableRow } from '../tableRow.ts';
 
 export interface Shape {

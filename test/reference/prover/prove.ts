@@ -1,5 +1,4 @@
 /** Section 12 of docs/protocol.md: the prover of one section, slow and plain. */
-
 import type { TableRow } from '../tableRow.ts';
 import type { Output } from './combine.ts';
 import { Context } from './context.ts';

@@ -1,6 +1,4 @@
-/**
- * Sections 5.2 to 5.4 and 6.1: challenges and commitment keys from streams.
- */
+/** Sections 5.2 to 5.4 and 6.1: challenges and commitment keys from streams. */
 import { createHash } from 'node:crypto';
 import { DEGREE, FALCON_Q, Q } from './ring.ts';
 import { type ByteSource, blockOf, integerOf, pairOfWords, STREAM, stream } from './streams.ts';

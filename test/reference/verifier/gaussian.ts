@@ -1,6 +1,4 @@
-/**
- * Section 11.2: the Gaussian code, read. Values and states are taken from the front.
- */
+/** Section 11.2: the Gaussian code, read. Values and states are taken from the front. */
 import { type Checks, Refused, require } from './checks.ts';
 
 const SLOTS = 1 << 24;

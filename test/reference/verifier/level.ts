@@ -1,6 +1,4 @@
-/**
- * Section 8: an ordinary level after the first; and what the tail shares with it.
- */
+/** Section 8: an ordinary level after the first; and what the tail shares with it. */
 import { formsOnX, type Scalars, scalarsOf, valuesOfLifts, weightsAtX } from './behind.ts';
 import type { Pair } from './challenges.ts';
 import type { Checks } from './checks.ts';

@@ -1,6 +1,4 @@
-/**
- * Section 7: the constraints of level 0, for the items of one section.
- */
+/** Section 7: the constraints of level 0, for the items of one section. */
 import { scalarsOf } from './behind.ts';
 import {
   alphaOf,
@@ -112,9 +110,7 @@ export function verifyLevel0(
   });
 }
 
-/**
- * 7.3: the stride parts of ρ and ρ' (by functional, item and t < 2K), and C_j.
- */
+/** 7.3: the stride parts of ρ and ρ' (by functional, item and t < 2K), and C_j. */
 export function functionals(
   { K, logn }: Pick<Shapes, 'K' | 'logn'>,
   items: readonly Item[],

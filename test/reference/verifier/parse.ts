@@ -2,7 +2,6 @@
  * Section 11: the fields of a section, read strictly. Every length follows from the table before
  * anything is allocated; a field with codes ends where its last code ends.
  */
-
 import { RANDOM_ROWS } from './challenges.ts';
 import { type Checks, Refused, require } from './checks.ts';
 import { readGaussian } from './gaussian.ts';

@@ -1,6 +1,4 @@
-/**
- * Falcon's side of the statement: public keys and HashToPoint, from its specification.
- */
+/** Falcon's side of the statement: public keys and HashToPoint, from its specification. */
 import { createHash } from 'node:crypto';
 import { FALCON_Q } from './ring.ts';
 

@@ -1,6 +1,4 @@
-/**
- * Sections 2.1 and 13: a whole proof, header and sections, against the caller's list.
- */
+/** Sections 2.1 and 13: a whole proof, header and sections, against the caller's list. */
 import type { TableRow } from '../tableRow.ts';
 import type { Checks } from './checks.ts';
 import { commitmentOf, readHeader, saltOf } from './container.ts';

@@ -70,11 +70,7 @@ export function inner(x: readonly Poly[], y: readonly Poly[]): Poly {
 /** 2^e mod q, for 0 <= e < 2^10 */
 export const powerOf2 = (e: number): bigint => (1n << BigInt(e)) % Q;
 
-/**
- * The inverse in Z_q[X]/(X^d + 1), d a power of two.
- *
- * @returns undefined if x is not a unit
- */
+/** The inverse in Z_q[X]/(X^d + 1), d a power of two. @returns undefined if x is not a unit */
 export function inverse(x: readonly bigint[]): readonly bigint[] | undefined {
   const d = x.length;
   if (d === 1) return x[0] === 0n ? undefined : [power(x[0]!, Q - 2n)];

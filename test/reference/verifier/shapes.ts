@@ -1,7 +1,4 @@
-/**
- * Section 3: the numbers of a row of the table, and the shapes that follow from them.
- */
-
+/** Section 3: the numbers of a row of the table, and the shapes that follow from them. */
 import type { LevelRow, TableRow } from '../tableRow.ts';
 
 /** Parts cut into rows of n polynomials. */

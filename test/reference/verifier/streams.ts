@@ -1,6 +1,4 @@
-/**
- * Section 5.1: streams of ChaCha with 8 rounds, and how words are cut from them.
- */
+/** Section 5.1: streams of ChaCha with 8 rounds, and how words are cut from them. */
 
 /** Anything that gives bytes in order; a test may hand in bytes of its own. */
 export interface ByteSource {

@@ -1,6 +1,4 @@
-/**
- * Section 9: the tail. The values of the last row are recovered and compared with their seals.
- */
+/** Section 9: the tail. The values of the last row are recovered and compared with their seals. */
 import { keyRow } from './challenges.ts';
 import { type Checks, Refused, require } from './checks.ts';
 import { type Claim, uncut } from './claim.ts';

@@ -1,6 +1,4 @@
-/**
- * Section 4: the state of the transcript, its three operations, and the absorption of a proof.
- */
+/** Section 4: the state of the transcript, its three operations, and the absorption of a proof. */
 import { createHash } from 'node:crypto';
 
 export type TraceStep = 'absorb' | 'seed' | 'seal';

@@ -2,7 +2,6 @@
  * Section 13: a slow, plain verifier of one section, and of a whole proof, written from
  * docs/protocol.md alone. It shares nothing with the prover or with the fast verifier.
  */
-
 import type { TableRow } from '../tableRow.ts';
 import { ALL_CHECKS, type Checks, Refused } from './checks.ts';
 import { verifyLevel } from './level.ts';

@@ -1,5 +1,4 @@
 /** The prover of one section (docs/protocol.md, 12). */
-
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import { concat } from '../../../shared/bytes.ts';
 import { CodedError } from '../../../shared/errors.ts';

@@ -2,7 +2,6 @@
  * Signatures as short polynomials (docs/protocol.md, 7.1): S, W, and the operands of the
  * functionals.
  */
-
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import { decodePublicKey, decodeSignature, openSignature } from '../../../falcon/points.ts';
 import { CodedError } from '../../../shared/errors.ts';

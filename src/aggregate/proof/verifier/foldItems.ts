@@ -50,11 +50,7 @@ const LIFTS = liftsOf(0).count;
 /** Columns processed at the same time, a multiple of 32. */
 const RUN = 64;
 
-/**
- * Folds the columns; yields the progress.
- *
- * @returns undefined if a key is not a key of this set
- */
+/** Folds the columns; yields the progress. @returns undefined if a key is not a key of this set */
 export function* foldItems(
   lab: Labrador,
   fold: ItemsFold,

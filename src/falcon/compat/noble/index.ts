@@ -9,7 +9,6 @@
  * | `falcon512`, `falcon1024` | the compressed encoding |
  * | `falcon512padded`, `falcon1024padded` | the padded one |
  */
-
 import { shake256 } from '@noble/hashes/sha3.js';
 import { abytes } from '@noble/hashes/utils.js';
 import { copyBytes, readOptions } from '../../../shared/arguments.ts';

@@ -9,7 +9,6 @@
  * every moment there is either no file under a key or the whole one, and it survives a power cut.
  * If there is no room for a file, nothing of it is left.
  */
-
 import type { StatsFs } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

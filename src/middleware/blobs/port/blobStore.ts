@@ -2,7 +2,6 @@
  * The port for files: task files that clients upload, and result files. Implemented here by a
  * directory and by S3; a host can write its own. `BlobStore` states the contract.
  */
-
 import type { BlobRef } from '../../stores/port/task.ts';
 
 export type { BlobRef };

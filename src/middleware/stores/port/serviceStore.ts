@@ -1,5 +1,4 @@
 /** The store of a service: its ports, of which only `tasks` is required. */
-
 import type { Task } from './task.ts';
 import type { ApiKeyStore, TaskStore } from './taskStore.ts';
 
@@ -9,8 +8,6 @@ export interface ServiceStore {
   readonly apiKeys?: ApiKeyStore;
   /** Without it, all clients have the limits of the service. */
   readonly quotas?: QuotaStore;
-  /** Without it, the secret of signed URLs cannot be rotated. */
-  readonly secrets?: SecretStore;
 }
 
 /** A store of falconry, with all ports, including those for operators' commands. */
@@ -57,35 +54,6 @@ export interface QuotaStore {
    */
   setQuota(clientId: number, quota: ClientQuota | null): Promise<ClientQuota | null>;
 }
-
-/** A former secret, in use until `agoMs` milliseconds ago. */
-export interface RetiredSecret {
-  readonly value: Uint8Array;
-  readonly agoMs: number;
-}
-
-/** A secret and its predecessors. */
-export interface SecretRing {
-  readonly current: Uint8Array;
-  /** The last one first. */
-  readonly retired: readonly RetiredSecret[];
-}
-
-/** Rotation of the secrets of `TaskStore.secret`. */
-export interface SecretStore {
-  /**
-   * Creates a new secret with this name, even if there was none. Concurrent rotations lose no
-   * secret.
-   *
-   * @param options `forget` removes all former ones, which are otherwise kept for 30 days
-   */
-  rotateSecret(name: string, options?: { readonly forget?: boolean }): Promise<void>;
-  /** @returns null if there is no secret with this name */
-  secretRing(name: string): Promise<SecretRing | null>;
-}
-
-/** Longer than any URL lives, since timers are limited to 24 days. */
-export const KEEP_RETIRED_MS = 30 * 86_400_000;
 
 /** Queries of operators' commands, over all clients. */
 export interface OperatorStore {

@@ -26,7 +26,6 @@
  *
  * A direct request starts in `waiting`. Completed, failed, cancelled and expired are final.
  */
-
 import {
   CodedError,
   type CodedErrorDetails,

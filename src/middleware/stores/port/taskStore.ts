@@ -2,7 +2,6 @@
  * The port for tasks and their queue. Implemented here by SQLite, memory and PostgreSQL; a host can
  * write its own. One suite tests every implementation. `TaskStore` states the contract.
  */
-
 import type { TaskState, UnfinishedState } from '../../../wire/taskStates.ts';
 import type { BlobRef, ListedTask, Task, TaskError, TaskProgress, TaskResult } from './task.ts';
 
@@ -221,9 +220,7 @@ export interface TaskStore {
    * with `hold`, refused as 'superseded' if the hold has ended or already created a task.
    */
   put(task: NewTask, options?: PutOptions): Promise<PutOutcome>;
-  /**
-   * @returns the task; null if there is none, or if it belongs to another client
-   */
+  /** @returns the task; null if there is none, or if it belongs to another client */
   get(id: number, clientId?: number): Promise<Task | null>;
   /** Lists tasks of a client in order of id, without their errors, which can be long. */
   list(query: ListQuery): Promise<ListPage>;
@@ -332,7 +329,7 @@ export interface TaskStore {
   watch(listener: (news: TaskNews) => void): () => void;
   /**
    * Returns 32 random bytes with this name (to sign URLs), created at the first call and constant
-   * until an operator rotates them. Concurrent callers get the same.
+   * afterwards. Concurrent callers get the same.
    */
   secret(name: string): Promise<Uint8Array>;
   /**

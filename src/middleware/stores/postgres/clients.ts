@@ -1,7 +1,6 @@
 /** API keys, client numbers, secrets and quotas. */
-
 import { newSecret, type QuotaRow, toQuota } from '../port/parts.ts';
-import { KEEP_RETIRED_MS, type QuotaStore, type SecretStore } from '../port/serviceStore.ts';
+import type { QuotaStore } from '../port/serviceStore.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
 import { type Database, named, type Statement } from './database.ts';
 
@@ -18,32 +17,6 @@ const record = (s: string) => `sha256, name, client_id AS "clientId", created_at
 function told({ expires_ms, used_ms, ...row }: ApiKeyRow): ApiKeyRecord {
   const time = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());
   return { ...row, expiresAt: time(expires_ms), lastUsedAt: time(used_ms) };
-}
-
-export function secrets(database: Database): SecretStore {
-  const sql = statements(database.schema);
-  return {
-    async rotateSecret(name, { forget = false } = {}) {
-      // There may be none yet.
-      await database.ask(sql.putSecret, [name, Buffer.from(newSecret())]);
-      await database.ask(sql.rotateSecret, [
-        name,
-        Buffer.from(newSecret()),
-        forget,
-        KEEP_RETIRED_MS,
-      ]);
-    },
-    async secretRing(name) {
-      type Row = { readonly value: Uint8Array; readonly ago: number | null };
-      const rows = await database.ask<Row>(sql.ring, [name]);
-      const known = rows.map(({ value, ago }) => ({
-        value: new Uint8Array(value),
-        agoMs: ago ?? 0,
-      }));
-      const [current, ...retired] = known;
-      return current ? { current: current.value, retired } : null;
-    },
-  };
 }
 
 export function names(database: Database): Names {
@@ -120,19 +93,6 @@ function keyStatements(s: string) {
 
 function statements(s: string) {
   return named({
-    // The row of the secret is locked first, so that concurrent rotations take turns.
-    rotateSecret: `WITH old AS (SELECT value FROM ${s}.secrets WHERE name = $1 FOR UPDATE),
-      gone AS (
-        DELETE FROM ${s}.retired_secrets WHERE name = $1
-          AND ($3::boolean OR retired_ms <= ${s}.now_ms() - $4::bigint)),
-      kept AS (
-        INSERT INTO ${s}.retired_secrets (name, value, retired_ms)
-          SELECT $1, value, ${s}.now_ms() FROM old WHERE NOT $3)
-      UPDATE ${s}.secrets SET value = $2 FROM old WHERE name = $1`,
-    ring: `SELECT value, NULL::bigint AS ago FROM ${s}.secrets WHERE name = $1
-      UNION ALL SELECT value, greatest(0, ${s}.now_ms() - retired_ms)
-        FROM ${s}.retired_secrets WHERE name = $1
-      ORDER BY ago NULLS FIRST`,
     secret: `SELECT value FROM ${s}.secrets WHERE name = $1`,
     // The first one stays.
     putSecret: `INSERT INTO ${s}.secrets (name, value) VALUES ($1, $2)

@@ -2,7 +2,6 @@
  * Statements that change tasks, and the notification of listeners: of this object directly, of
  * other processes by hints.
  */
-
 import { Listeners } from '../port/parts.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import type { Database, Statement } from './database.ts';

@@ -2,7 +2,6 @@
  * Columns and rows of tasks. Every statement names its columns: with `*`, prepared statements would
  * fail as soon as a migration adds a column.
  */
-
 import { LISTED_COLUMNS, type ListedRow, toBlob, toListed } from '../port/parts.ts';
 import type { Task, TaskError, TaskProgress } from '../port/task.ts';
 

@@ -158,13 +158,6 @@ const others = (s: string) => `
     name  text  PRIMARY KEY,
     value bytea NOT NULL
   );
-
-  CREATE TABLE ${s}.retired_secrets (
-    name       text   NOT NULL,
-    value      bytea  NOT NULL,
-    retired_ms bigint NOT NULL,
-    PRIMARY KEY (name, value)
-  );
 `;
 
 /**

@@ -13,7 +13,7 @@
  */
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { readAddress, readSchema } from './address.ts';
-import { apiKeys, names, quotas, secrets } from './clients.ts';
+import { apiKeys, names, quotas } from './clients.ts';
 import { Database } from './database.ts';
 import { Hints } from './hints.ts';
 import { Ledger } from './ledger.ts';
@@ -81,7 +81,6 @@ export function createStore(
     tasks,
     apiKeys: apiKeys(database),
     quotas: quotas(database),
-    secrets: secrets(database),
     open: tasks.open,
     close: tasks.close,
   };

@@ -1,12 +1,6 @@
 /** API keys, quotas, client numbers, and secrets. */
-
 import { newSecret } from '../port/parts.ts';
-import {
-  type ClientQuota,
-  KEEP_RETIRED_MS,
-  type QuotaStore,
-  type SecretStore,
-} from '../port/serviceStore.ts';
+import type { ClientQuota, QuotaStore } from '../port/serviceStore.ts';
 import { timestamp } from '../port/task.ts';
 import type { ApiKeyRecord, ApiKeyStore, TaskStore } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
@@ -94,28 +88,4 @@ export function apiKeys(ledger: Ledger): ApiKeyStore {
 
 export function knownSecret(ledger: Ledger): Pick<TaskStore, 'secret'> {
   return { secret: (name) => ledger.write(() => ledger.table.secret(name, newSecret())) };
-}
-
-export function secrets(ledger: Ledger): SecretStore {
-  const { table, nowMs } = ledger;
-  return {
-    rotateSecret: (name, { forget = false } = {}) =>
-      ledger.write(() => {
-        const value = table.secret(name, newSecret());
-        const retiredMs = nowMs();
-        table.deleteRetiredSecrets(name, forget ? retiredMs : retiredMs - KEEP_RETIRED_MS);
-        if (!forget) table.putRetiredSecret(name, { value, retiredMs });
-        table.replaceSecret(name, newSecret());
-      }),
-    async secretRing(name) {
-      // The current one first: if it is replaced meanwhile, it is also among the others.
-      const current = table.knownSecret(name);
-      if (current === undefined) return null;
-      const atMs = nowMs();
-      const retired = table.retiredSecrets(name).map(({ value, retiredMs }) => {
-        return { value, agoMs: Math.max(0, atMs - retiredMs) };
-      });
-      return { current, retired };
-    },
-  };
 }

@@ -1,6 +1,4 @@
-/**
- * The tables of a store in SQLite, without the rules of the port, which are in tableStore.ts.
- */
+/** The tables of a store in SQLite, without the rules of the port, which are in tableStore.ts. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import {
@@ -26,9 +24,7 @@ export interface TaskRow extends Omit<Task, 'expiresAtMs'> {
   readonly submitted: boolean;
   /** Place in the queue, smallest first; 0 before the notification. */
   readonly turn: number;
-  /**
-   * Waiting: the earliest time of a claim. Running: the end of the lease. Otherwise null.
-   */
+  /** Waiting: the earliest time of a claim. Running: the end of the lease. Otherwise null. */
   readonly dueMs: number | null;
   readonly finishedMs: number | null;
 }
@@ -52,12 +48,6 @@ export interface AnswerRow {
 export interface ApiKeyRow extends Omit<ApiKeyRecord, 'expiresAt' | 'expired' | 'lastUsedAt'> {
   readonly expiresMs: number | null;
   readonly usedMs: number | null;
-}
-
-/** A secret that has been replaced. */
-export interface RetiredRow {
-  readonly value: Uint8Array;
-  readonly retiredMs: number;
 }
 
 /**
@@ -276,33 +266,7 @@ export class Table {
    */
   secret(name: string, fresh: Uint8Array): Uint8Array {
     this.#run('INSERT OR IGNORE INTO secrets VALUES (?, ?)', name, fresh);
-    return this.knownSecret(name)!;
-  }
-
-  knownSecret(name: string): Uint8Array | undefined {
-    const row = this.#one('SELECT value FROM secrets WHERE name = ?', name);
-    return row?.value as Uint8Array | undefined;
-  }
-
-  replaceSecret(name: string, value: Uint8Array): void {
-    this.#run('INSERT OR REPLACE INTO secrets VALUES (?, ?)', name, value);
-  }
-
-  /** The last one first. */
-  retiredSecrets(name: string): RetiredRow[] {
-    const sql = `SELECT value, retired_ms AS retiredMs FROM retired_secrets WHERE name = ?
-      ORDER BY retired_ms DESC, rowid DESC`;
-    return this.#all<RetiredRow>(sql, name);
-  }
-
-  putRetiredSecret(name: string, { value, retiredMs }: RetiredRow): void {
-    const sql = 'INSERT INTO retired_secrets (name, value, retired_ms) VALUES (?, ?, ?)';
-    this.#run(sql, name, value, retiredMs);
-  }
-
-  /** Those that were retired at or before then. */
-  deleteRetiredSecrets(name: string, ms: number): void {
-    this.#run('DELETE FROM retired_secrets WHERE name = ? AND retired_ms <= ?', name, ms);
+    return this.#one('SELECT value FROM secrets WHERE name = ?', name)!.value as Uint8Array;
   }
 
   /** @returns the number of the client with this name */

@@ -7,10 +7,9 @@
  *   clients.ts       API keys, quotas, numbers of clients, secrets
  *   ledger.ts        the steps of tasks, their order, and notifications
  */
-
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
-import { apiKeys, clientNames, knownSecret, quotas, secrets } from './clients.ts';
+import { apiKeys, clientNames, knownSecret, quotas } from './clients.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
 import { answers, submissions } from './submissions.ts';
@@ -51,7 +50,6 @@ export function tableStore(
     tasks,
     apiKeys: apiKeys(ledger),
     quotas: quotas(ledger),
-    secrets: secrets(ledger),
     open: tasks.open,
     close: tasks.close,
   };

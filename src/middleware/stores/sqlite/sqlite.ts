@@ -50,8 +50,8 @@ export function sqliteStore(options: SqliteOptions): CompleteStore {
     ping: () => thread.ping(),
     close: () => thread.close(),
   };
-  const [apiKeys, quotas, secrets] = [port('apiKeys'), port('quotas'), port('secrets')];
-  return { tasks, apiKeys, quotas, secrets, open: tasks.open, close: tasks.close };
+  const [apiKeys, quotas] = [port('apiKeys'), port('quotas')];
+  return { tasks, apiKeys, quotas, open: tasks.open, close: tasks.close };
 }
 
 /** The verbs that the thread performs as they are. */
@@ -94,7 +94,6 @@ const VERBS = {
     markApiKeysUsed: true,
   },
   quotas: { quota: true, quotas: true, setQuota: true },
-  secrets: { rotateSecret: true, secretRing: true },
 } as const satisfies {
   readonly [Port in PortName]: Readonly<Record<Exclude<Verb<Port>, 'ping' | 'close'>, true>>;
 };

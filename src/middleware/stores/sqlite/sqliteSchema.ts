@@ -112,12 +112,6 @@ CREATE TABLE secrets (
   value BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE retired_secrets (
-  name       TEXT    NOT NULL,
-  value      BLOB    NOT NULL,
-  retired_ms INTEGER NOT NULL
-) STRICT;
-
 -- Clients that a host gave names.
 CREATE TABLE clients (
   client_id INTEGER PRIMARY KEY,

@@ -23,13 +23,12 @@ export function sqliteTableStore(options: SqliteFile & TableStoreOptions): Compl
   const { patienceMs = PATIENCE_MS } = options;
   const db = openFile(options);
   const table = new Table(db, createGroupCommit(db, patienceMs));
-  const { tasks, apiKeys, quotas, secrets } = tableStore(table, options);
+  const { tasks, apiKeys, quotas } = tableStore(table, options);
   const own = patient(tasks, patienceMs);
   return {
     tasks: own,
     apiKeys: patient(apiKeys, patienceMs),
     quotas: patient(quotas, patienceMs),
-    secrets: patient(secrets, patienceMs),
     open: own.open,
     close: own.close,
   };

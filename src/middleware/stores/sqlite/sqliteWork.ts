@@ -13,7 +13,7 @@ export interface StoreSettings extends SqliteFile {
 }
 
 /** The ports of a store, which a call names. */
-export type PortName = 'tasks' | 'apiKeys' | 'quotas' | 'secrets';
+export type PortName = 'tasks' | 'apiKeys' | 'quotas';
 
 /** The verbs of a port that the thread performs; `close` is the last one. */
 export type Verb<Port extends PortName> = Exclude<keyof CompleteStore[Port] & string, 'watch'>;
