@@ -3,7 +3,7 @@
  * whose fields are changed as integers and encoded again, so that they are read to their end. Each
  * goes through the whole of `verifyAggregate` and `inspectAggregate`.
  */
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { aggregate, inspectAggregate, verifyAggregate } from '../../../src/aggregate/index.ts';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
@@ -239,6 +239,10 @@ function watchMemories(): { bytes: () => number; stop: () => void } {
   };
 }
 
+// From before the first proof: one instance may serve prover and verifier, and several tests.
+const memory = watchMemories();
+afterAll(memory.stop);
+
 type Members = readonly (readonly [SetName, number])[];
 
 /** Fuzzed proofs of one batch; the name is the seed. */
@@ -247,62 +251,56 @@ export function testFuzz(name: string, members: Members, of: number): void {
   test(`${name}: fuzzed proofs never crash, hang, pass or take memory`, {
     timeout: 7_200_000,
   }, async (context) => {
-    // from before the proof is made: an instance may serve prover and verifier
-    const memory = watchMemories();
-    try {
-      const target = await targetOf(members.map(([set, number]) => signedItem(set, number)));
-      const { items, good } = target;
-      expect(verifyAggregate(good, items)).toBe(true);
-      const needed = memory.bytes();
-      expect(needed).toBeGreaterThan(2 ** 16);
-      const random = testRandom(`fuzzed proofs ${name}`);
-      const counts = new Map<string, number>();
-      let slowest = 0;
-      let before = 0;
-      const warm = runs / 2;
-      for (let run = 0; run < runs; run++) {
-        if (run === warm) before = process.resourceUsage().maxRSS;
-        // each kind at least once
-        const kind = Object.keys(MUTATORS)[run] ?? random.pick(NAMES);
-        const bytes = MUTATORS[kind]![1](target, random);
-        if (Buffer.compare(bytes, good) === 0) continue;
-        let verdict = true;
-        let took = Number.POSITIVE_INFINITY;
-        // Twice at most: a machine that slept does not sleep again.
-        for (let turn = 0; turn < 2 && took > PATIENCE; turn++) {
-          const start = performance.now();
-          verdict = verifyAggregate(bytes, items);
-          took = performance.now() - start;
-        }
-        slowest = Math.max(slowest, took);
-        if (verdict !== false) expect.fail(`run ${run}, ${kind}: ${verdict}`);
-        try {
-          if (inspectAggregate(bytes).sizes.total !== bytes.length)
-            expect.fail(`run ${run}, ${kind}: inspected`);
-        } catch (error) {
-          expect(isCodedError(error) && error.code, `run ${run}, ${kind}`).toBe('BAD_AGGREGATE');
-        }
-        counts.set(kind, (counts.get(kind) ?? 0) + 1);
-        // the module's memory is what one honest proof needs, whatever the bytes claim
-        expect(memory.bytes()).toBe(needed);
+    const target = await targetOf(members.map(([set, number]) => signedItem(set, number)));
+    const { items, good } = target;
+    expect(verifyAggregate(good, items)).toBe(true);
+    const needed = memory.bytes();
+    expect(needed).toBeGreaterThan(2 ** 16);
+    const random = testRandom(`fuzzed proofs ${name}`);
+    const counts = new Map<string, number>();
+    let slowest = 0;
+    let before = 0;
+    const warm = runs / 2;
+    for (let run = 0; run < runs; run++) {
+      if (run === warm) before = process.resourceUsage().maxRSS;
+      // each kind at least once
+      const kind = Object.keys(MUTATORS)[run] ?? random.pick(NAMES);
+      const bytes = MUTATORS[kind]![1](target, random);
+      if (Buffer.compare(bytes, good) === 0) continue;
+      let verdict = true;
+      let took = Number.POSITIVE_INFINITY;
+      // Twice at most: a machine that slept does not sleep again.
+      for (let turn = 0; turn < 2 && took > PATIENCE; turn++) {
+        const start = performance.now();
+        verdict = verifyAggregate(bytes, items);
+        took = performance.now() - start;
       }
-      expect(slowest).toBeLessThan(PATIENCE);
-      const growth = 1024 * (process.resourceUsage().maxRSS - before);
-      expect(growth).toBeLessThan(GROWTH);
-      expect([...counts.keys()].sort()).toEqual(Object.keys(MUTATORS).sort());
-      expect(verifyAggregate(good, items)).toBe(true);
-
-      const total = [...counts.values()].reduce((a, b) => a + b, 0);
-      const readable = READABLE.reduce((sum, kind) => sum + counts.get(kind)!, 0);
-      fact(
-        context,
-        'fuzzed proofs',
-        `${name}: ${total} refused, ${readable} of them readable to the end; slowest ${slowest.toFixed(0)} ms, ` +
-          `module ${(needed / 2 ** 20).toFixed(1)} MiB, process grew by ${(growth / 2 ** 20).toFixed(0)} MiB`,
-      );
-    } finally {
-      memory.stop();
+      slowest = Math.max(slowest, took);
+      if (verdict !== false) expect.fail(`run ${run}, ${kind}: ${verdict}`);
+      try {
+        if (inspectAggregate(bytes).sizes.total !== bytes.length)
+          expect.fail(`run ${run}, ${kind}: inspected`);
+      } catch (error) {
+        expect(isCodedError(error) && error.code, `run ${run}, ${kind}`).toBe('BAD_AGGREGATE');
+      }
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      // the module's memory is what one honest proof needs, whatever the bytes claim
+      expect(memory.bytes()).toBe(needed);
     }
+    expect(slowest).toBeLessThan(PATIENCE);
+    const growth = 1024 * (process.resourceUsage().maxRSS - before);
+    expect(growth).toBeLessThan(GROWTH);
+    expect([...counts.keys()].sort()).toEqual(Object.keys(MUTATORS).sort());
+    expect(verifyAggregate(good, items)).toBe(true);
+
+    const total = [...counts.values()].reduce((a, b) => a + b, 0);
+    const readable = READABLE.reduce((sum, kind) => sum + counts.get(kind)!, 0);
+    fact(
+      context,
+      'fuzzed proofs',
+      `${name}: ${total} refused, ${readable} of them readable to the end; slowest ${slowest.toFixed(0)} ms, ` +
+        `module ${(needed / 2 ** 20).toFixed(1)} MiB, process grew by ${(growth / 2 ** 20).toFixed(0)} MiB`,
+    );
   });
 }
 
