@@ -127,7 +127,7 @@ describe('a thread that dies', () => {
 
   it('with each of its first messages, is followed by another', async () => {
     let left = 3;
-    watched = watchWorkers((url) => (left-- > 0 ? ruined(url, 1, 'process.exit(1);') : url));
+    watched = watchWorkers((url) => (left-- > 0 ? ruined(url, 2, 'process.exit(1);') : url));
     const store = sqliteStore({ path });
     for (let i = 0; i < 3; i++) {
       await expect(store.tasks.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
@@ -151,7 +151,7 @@ describe('a thread that dies', () => {
   });
 
   it('or hangs, keeps no caller waiting for ever', async () => {
-    watched = watchWorkers((url) => ruined(url, 1, BLOCK));
+    watched = watchWorkers((url) => ruined(url, 2, BLOCK));
     const store = sqliteStore({ path, patienceMs: 100 });
     await expect(store.tasks.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await expect(store.tasks.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });

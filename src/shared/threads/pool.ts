@@ -70,11 +70,6 @@ export class ThreadPool {
     return this.#isClosed;
   }
 
-  /** True if a thread is running or starting. */
-  get hasThread(): boolean {
-    return this.#threads.size > 0;
-  }
-
   /** The number of threads that are running. */
   get running(): number {
     return Array.from(this.#threads).filter((thread) => thread.isRunning).length;

@@ -61,8 +61,12 @@ export const LISTED_COLUMNS = [
   'aggregate_bytes',
 ] as const satisfies readonly (keyof ListedRow)[];
 
-export function toListed(row: ListedRow): ListedTask {
+export function toResult(row: ListedRow): ListedTask['result'] {
   const blob = toBlob(row.result_key, row.result_bytes, row.result_tag);
+  return blob && { blob, format: row.result_format, aggregateBytes: row.aggregate_bytes };
+}
+
+export function toListed(row: ListedRow): ListedTask {
   return {
     id: row.id,
     clientId: row.client_id,
@@ -71,7 +75,7 @@ export function toListed(row: ListedRow): ListedTask {
     createdAt: row.created_at,
     submittedAt: row.submitted_at,
     finishedAt: row.finished_at,
-    result: blob && { blob, format: row.result_format, aggregateBytes: row.aggregate_bytes },
+    result: toResult(row),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   toBlob,
   toListed,
   toQuota,
+  toResult,
 } from '../port/parts.ts';
 import type { ClientQuota, UnfinishedQuery } from '../port/serviceStore.ts';
 import type { ListedTask, Task } from '../port/task.ts';
@@ -87,14 +88,11 @@ export class Table {
   }
 
   #one<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    const row = this.#prepared(sql).get(...values);
-    return row && ({ ...row } as Row);
+    return this.#prepared(sql).get(...values) as Row | undefined;
   }
 
   #all<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#prepared(sql)
-      .all(...values)
-      .map((row) => ({ ...row }) as Row);
+    return this.#prepared(sql).all(...values) as Row[];
   }
 
   /** @returns the number of changed rows */
@@ -243,7 +241,7 @@ export class Table {
 
   answer(clientId: number, key: string): AnswerRow | undefined {
     const sql = `SELECT ${ANSWER} FROM answers WHERE client_id = ? AND key = ?`;
-    return this.#one<AnswerRow>(sql, clientId, key);
+    return plain(this.#one<AnswerRow>(sql, clientId, key));
   }
 
   /** Adds or replaces. */
@@ -280,11 +278,14 @@ export class Table {
   }
 
   apiKeys(): ApiKeyRow[] {
-    return this.#all<ApiKeyRow>(`SELECT ${API_KEY} FROM api_keys ORDER BY created_at`);
+    return this.#all<ApiKeyRow>(`SELECT ${API_KEY} FROM api_keys ORDER BY created_at`).map(
+      (row) => ({ ...row }),
+    );
   }
 
   apiKey(sha256: string): ApiKeyRow | undefined {
-    return this.#one<ApiKeyRow>(`SELECT ${API_KEY} FROM api_keys WHERE sha256 = ?`, sha256);
+    const sql = `SELECT ${API_KEY} FROM api_keys WHERE sha256 = ?`;
+    return plain(this.#one<ApiKeyRow>(sql, sha256));
   }
 
   /** Adds or replaces. */
@@ -379,22 +380,33 @@ function rowOf(columns: Columns | undefined): TaskRow | undefined {
   return columns && fromColumns(columns);
 }
 
+/** SQLite's rows have no prototype. */
+const plain = <Row extends object>(row: Row | undefined): Row | undefined => row && { ...row };
+
+/** Written out field by field, since every read of a task goes through here. */
 function fromColumns(columns: Columns): TaskRow {
   const row = columns as unknown as ListedRow & Record<'input_key' | 'input_tag', string | null>;
   return {
-    ...toListed(row),
+    id: columns.id,
+    clientId: columns.client_id,
     kind: columns.kind,
+    state: columns.state,
     attempt: columns.attempt,
     failures: columns.failures,
     losses: columns.losses,
     quarantined: columns.quarantined === 1,
+    count: columns.count,
     threads: columns.threads,
     progress: parse(columns.progress!),
+    createdAt: columns.created_at,
+    submittedAt: columns.submitted_at,
     updatedAt: columns.updated_at,
+    finishedAt: columns.finished_at,
     expiresMs: columns.expires_ms,
     requestId: columns.request_id,
     traceparent: columns.traceparent,
     input: toBlob(row.input_key, columns.input_bytes as number, row.input_tag),
+    result: toResult(row),
     error: parse(columns.error!),
     submitted: columns.submitted === 1,
     dueMs: columns.due_ms,

@@ -8,21 +8,20 @@
  */
 import { setImmediate } from 'node:timers';
 import { CodedError } from '../../../shared/errors.ts';
-import { workerBeside } from '../../../shared/threads/host.ts';
+import { type HostThread, startThread, workerBeside } from '../../../shared/threads/host.ts';
 import { errorOf } from '../../../shared/threads/messages.ts';
 import { noWorker } from '../../../shared/threads/noWorker.ts';
-import { ThreadPool } from '../../../shared/threads/pool.ts';
 import { type Deferred, deferred, withTimeout } from '../../../shared/wait.ts';
 import { Listeners } from '../port/parts.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';
 import {
   type Call,
-  type Calls,
-  type Outcomes,
+  type FromThread,
   type PortName,
   STORE_WORKER,
   type StoreSettings,
+  type ToThread,
   type Verb,
 } from './sqliteWork.ts';
 
@@ -99,34 +98,38 @@ const VERBS = {
 };
 
 const PING_MS = 1000;
+/** Between two looks at calls without an answer. */
+const LOOK_MS = 1000;
+/** A thread that has not said hello by then never will. */
+const HELLO_MS = 20_000;
 const WARN_EVERY_MS = 1000;
 
-interface Sent extends Omit<Deferred<unknown>, 'promise'> {
-  readonly call: Call;
+interface Pending extends Call, Deferred<unknown> {
+  readonly sinceMs: number;
+  /** Found late once: a busy event loop may only not have read the answer. */
+  late: boolean;
 }
 
 class StoreThread {
-  readonly #settings: StoreSettings;
-  readonly #onTrouble: SqliteOptions['onTrouble'];
+  readonly #options: SqliteOptions;
   readonly #limitMs: number;
   readonly listeners = new Listeners();
-  readonly #pool = new ThreadPool({
-    size: 1,
-    name: STORE_WORKER,
-    module: workerBeside(import.meta.url, 'sqliteWorker'),
-  });
-  /** Calls that are sent together: those of one turn of the event loop, while others are sent. */
-  readonly #outbox: Sent[] = [];
-  /** Number of messages without their last answer. */
-  #sent = 0;
+  /** Calls without an answer, oldest first; those in `#outbox` have not been sent. */
+  readonly #pending = new Map<number, Pending>();
+  #outbox: Call[] = [];
+  #thread: HostThread | null = null;
+  #running = false;
+  #sending = false;
+  #nextId = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #helloTimer: ReturnType<typeof setTimeout> | undefined;
   #closing: Promise<void> | null = null;
   #warnedMs = Number.NEGATIVE_INFINITY;
 
-  constructor({ onTrouble, ...settings }: SqliteOptions) {
-    this.#settings = settings;
-    this.#onTrouble = onTrouble;
+  constructor(options: SqliteOptions) {
+    this.#options = options;
     // The thread keeps its own limit; this one is for a disk that does not answer at all.
-    this.#limitMs = 2 * (settings.patienceMs ?? PATIENCE_MS);
+    this.#limitMs = 2 * (options.patienceMs ?? PATIENCE_MS);
   }
 
   async call(port: PortName, verb: string, args: readonly unknown[]): Promise<unknown> {
@@ -150,64 +153,144 @@ class StoreThread {
   }
 
   async #end(): Promise<void> {
-    // Without a thread and calls for it there is nothing to close.
-    const isOpen = this.#pool.hasThread || this.#sent + this.#outbox.length > 0;
-    if (isOpen) await this.#ask('tasks', 'close', []).catch(() => {});
+    // Nothing is lost with a thread that has died: what it had was refused.
+    if (this.#thread) await this.#ask('tasks', 'close', []).catch(() => {});
     this.listeners.clear();
-    await this.#pool.close();
+    clearTimeout(this.#helloTimer);
+    await this.#thread?.terminate();
+    this.#thread = null;
   }
 
   #ask(port: PortName, verb: string, args: readonly unknown[]): Promise<unknown> {
-    const { promise, ...settle } = deferred<unknown>();
-    this.#outbox.push({ call: { port, verb, args }, ...settle });
-    if (this.#outbox.length === 1) {
-      const send = () => void this.#send(this.#outbox.splice(0));
-      if (this.#sent > 0) setImmediate(send);
-      else queueMicrotask(send);
-    }
-    // Opening has no limit, since it may migrate the file.
-    if (verb === 'open') return promise;
-    return withTimeout(promise, this.#limitMs, () => unavailable('no answer from the disk'));
+    const id = this.#nextId++;
+    const call = { id, port, verb, args };
+    const pending = { ...call, ...deferred<unknown>(), sinceMs: performance.now(), late: false };
+    this.#pending.set(id, pending);
+    this.#timer ??= setInterval(() => this.#look(), LOOK_MS);
+    this.#outbox.push(call);
+    if (this.#thread === null) this.#start();
+    else if (this.#running) this.#sendSoon();
+    this.#hold();
+    return pending.promise;
   }
 
-  async #send(batch: readonly Sent[]): Promise<void> {
-    const receive = (told: unknown) => this.#receive(batch, told as Outcomes);
-    const work: Calls = { settings: this.#settings, calls: batch.map(({ call }) => call) };
-    let last: unknown;
-    this.#sent++;
-    try {
-      await this.#ready();
-      last = await this.#pool.call({ work }, { onNews: receive });
-    } catch (error) {
-      // A call that cannot be sent fails alone.
-      const { code } = error as CodedError;
-      const again = code === 'INTERNAL' && batch.length > 1;
-      for (const each of batch) {
-        if (again) void this.#send([each]);
-        else each.reject(code === 'THREAD_LOST' ? lost(error) : error);
-      }
-      return;
-    } finally {
-      this.#sent--;
-    }
-    receive(last);
+  /** Alone at once; while there are more calls, together with what comes in this turn. */
+  #sendSoon(): void {
+    if (this.#sending) return;
+    this.#sending = true;
+    const send = () => {
+      this.#sending = false;
+      this.#send();
+    };
+    if (this.#pending.size > 1) setImmediate(send);
+    else queueMicrotask(send);
   }
 
-  async #ready(): Promise<void> {
-    if (this.#pool.running > 0) return;
+  #send(): void {
+    if (!this.#running || this.#outbox.length === 0) return;
+    const calls = this.#outbox;
+    this.#outbox = [];
     try {
-      await this.#pool.ready();
+      this.#post({ calls });
     } catch (cause) {
-      throw noWorker('The thread of the store', cause);
+      // What cannot be sent fails alone.
+      for (const call of calls) this.#sendAlone(call, cause);
     }
   }
 
-  #receive(batch: readonly Sent[], { outcomes, news }: Outcomes): void {
-    this.listeners.tell(news);
-    for (const outcome of outcomes) {
-      const { resolve, reject } = batch[outcome.index]!;
-      if ('fault' in outcome) reject(errorOf(outcome.fault));
-      else resolve(outcome.value);
+  #sendAlone(call: Call, cause: unknown): void {
+    try {
+      this.#post({ calls: [call] });
+    } catch {
+      this.#settle(call.id)?.reject(new CodedError('INTERNAL', { cause }));
+    }
+  }
+
+  #post(message: ToThread): void {
+    this.#thread?.post(message, []);
+  }
+
+  #hold(): void {
+    this.#thread?.hold(this.#pending.size > 0);
+    if (this.#pending.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #settle(id: number): Pending | undefined {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (this.#pending.size === 0) this.#hold();
+    return pending;
+  }
+
+  #start(): void {
+    const events = {
+      onMessage: (message: unknown) => this.#receive(message as FromThread),
+      onLost: (cause: unknown) => this.#lose(cause),
+    };
+    try {
+      this.#thread = startThread(workerBeside(import.meta.url, 'sqliteWorker'), events);
+    } catch (cause) {
+      this.#lose(cause);
+      return;
+    }
+    this.#helloTimer = setTimeout(() => this.#giveUp('the thread did not say hello'), HELLO_MS);
+    this.#helloTimer.unref();
+  }
+
+  /** Ends a thread that is not ours to use. */
+  #giveUp(why: string): void {
+    void this.#thread?.terminate();
+    this.#lose(new Error(why));
+  }
+
+  /** Refuses what the thread had; what it was not sent goes to the next one. */
+  #lose(cause: unknown): void {
+    const wasRunning = this.#running;
+    clearTimeout(this.#helloTimer);
+    this.#thread = null;
+    this.#running = false;
+    const kept = new Set(wasRunning ? this.#outbox.map(({ id }) => id) : []);
+    const error = wasRunning
+      ? new CodedError('STORE_UNAVAILABLE', { cause })
+      : noWorker('The thread of the store', cause);
+    if (!wasRunning) this.#outbox = [];
+    for (const id of this.#pending.keys()) {
+      if (!kept.has(id)) this.#settle(id)?.reject(error);
+    }
+    if (this.#outbox.length > 0) this.#start();
+  }
+
+  #receive(message: FromThread): void {
+    if ('hello' in message) {
+      clearTimeout(this.#helloTimer);
+      if (message.hello !== STORE_WORKER) {
+        this.#giveUp(`the thread runs "${message.hello}" instead of "${STORE_WORKER}"`);
+        return;
+      }
+      this.#running = true;
+      const { onTrouble, ...settings } = this.#options;
+      this.#post({ open: settings });
+      this.#send();
+      return;
+    }
+    this.listeners.tell(message.news);
+    for (const answer of message.answers) {
+      const pending = this.#settle(answer.id);
+      if ('fault' in answer) pending?.reject(errorOf(answer.fault));
+      else pending?.resolve(answer.value);
+    }
+  }
+
+  /** Refuses calls that the thread has had for too long. Opening may take its time: it migrates. */
+  #look(): void {
+    if (!this.#running) return;
+    const beforeMs = performance.now() - this.#limitMs;
+    for (const pending of this.#pending.values()) {
+      if (pending.verb === 'open' || pending.sinceMs > beforeMs) return;
+      if (pending.late) this.#settle(pending.id)?.reject(unavailable('no answer from the disk'));
+      pending.late = true;
     }
   }
 
@@ -217,9 +300,8 @@ class StoreThread {
     if (nowMs - this.#warnedMs < WARN_EVERY_MS) return;
     this.#warnedMs = nowMs;
     const cause = error.cause instanceof Error ? error.cause.message : undefined;
-    this.#onTrouble?.(error.message, { verb, code: error.code, cause });
+    this.#options.onTrouble?.(error.message, { verb, code: error.code, cause });
   }
 }
 
-const lost = (cause: unknown) => new CodedError('STORE_UNAVAILABLE', { cause });
-const unavailable = (why: string) => lost(new Error(why));
+const unavailable = (why: string) => new CodedError('STORE_UNAVAILABLE', { cause: new Error(why) });

@@ -1,60 +1,75 @@
 /** Module of the thread in which an SQLite store works. */
-import { clearImmediate, setImmediate } from 'node:timers';
+import { setImmediate } from 'node:timers';
+import { ownLine } from '../../../shared/threads/host.ts';
 import { faultOf } from '../../../shared/threads/messages.ts';
-import { serveThread } from '../../../shared/threads/serve.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import { sqliteTableStore } from './sqliteTable.ts';
 import {
+  type Answer,
   type Call,
-  type Calls,
-  type Outcome,
-  type Outcomes,
+  type FromThread,
   STORE_WORKER,
   type StoreSettings,
+  type ToThread,
 } from './sqliteWork.ts';
 
+const line = ownLine();
+const post = (message: FromThread) => line.post(message, []);
+
+let settings: StoreSettings;
 let store: CompleteStore | undefined;
-const news: TaskNews[] = [];
+let answers: Answer[] = [];
+let news: TaskNews[] = [];
+let flushing = false;
 
 /** Opens the file with the first call; if that fails, with the next one. */
-function opened({ clocks, ...file }: StoreSettings): CompleteStore {
+function opened(): CompleteStore {
   if (store) return store;
+  const { clocks, ...file } = settings;
   const times = clocks && new Float64Array(clocks);
   const test = times && { nowMs: () => times[0]!, wallMs: () => times[1]! };
   store = sqliteTableStore({ ...file, ...test });
-  store.tasks.watch((told) => news.push(told));
+  store.tasks.watch((told) => {
+    news.push(told);
+    flushSoon();
+  });
   return store;
+}
+
+/** In the next turn of the event loop, with all that there is by then. */
+function flushSoon(): void {
+  if (flushing) return;
+  flushing = true;
+  setImmediate(() => {
+    flushing = false;
+    if (answers.length + news.length > 0) post({ answers, news });
+    answers = [];
+    news = [];
+  });
 }
 
 type Verbs = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
-serveThread(STORE_WORKER, async (work, { tell }): Promise<Outcomes> => {
-  const { settings, calls } = work as Calls;
-  let outcomes: Outcome[] = [];
-  let flushing: NodeJS.Immediate | undefined;
-  const take = (): Outcomes => {
-    clearImmediate(flushing);
-    flushing = undefined;
-    const taken = { outcomes, news: news.splice(0) };
-    outcomes = [];
-    return taken;
-  };
-  const flushSoon = () => {
-    flushing ??= setImmediate(() => tell(take()));
-  };
-  const perform = async ({ port, verb, args }: Call, index: number) => {
-    try {
-      const verbs = opened(settings)[port] as unknown as Verbs;
-      const value = await verbs[verb]!(...args);
-      outcomes.push({ index, value });
-    } catch (error) {
-      outcomes.push({ index, fault: faultOf(error) });
-    }
-    flushSoon();
-  };
-  // Before the calls, so that answered reads do not wait for a commit, which blocks this thread.
+async function perform({ id, port, verb, args }: Call): Promise<void> {
+  try {
+    const verbs = opened()[port] as unknown as Verbs;
+    const value = await verbs[verb]!(...args);
+    answers.push({ id, value });
+  } catch (error) {
+    answers.push({ id, fault: faultOf(error) });
+  }
   flushSoon();
-  await Promise.all(calls.map(perform));
-  return take();
+}
+
+line.listen((message) => {
+  const told = message as ToThread;
+  if ('open' in told) {
+    settings = told.open;
+    return;
+  }
+  // Before the calls, so that the answers to reads do not wait for a commit that follows.
+  flushSoon();
+  for (const call of told.calls) void perform(call);
 });
+post({ hello: STORE_WORKER });
