@@ -286,7 +286,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'src/middleware/testing/clientContract.ts: clientContract': 'a suite: its tests are short',
   'examples/own-store/store.ts: mapStore': 'a store in closures over its rows',
   'test/trace/suite.ts: traceSuite': 'a suite: its tests are short',
-  'test/aggregate/proof/fuzz.ts: testFuzz': 'one test, with what it counts',
   'test/client/plainServer.ts: startPlainServer': 'a server in closures over its tasks',
   'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
   'test/middleware/postgresFaults.long.test.ts: ': 'a suite over servers; and one story of crashes',
