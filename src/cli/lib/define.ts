@@ -53,8 +53,7 @@ export interface Invocation<N extends SettingName = SettingName> {
   fail(facts: Facts, text: string): number;
 }
 
-export interface CommandParts<N extends SettingName = SettingName>
-  extends Omit<CommandFacts, 'options'> {
+interface CommandParts<N extends SettingName = SettingName> extends Omit<CommandFacts, 'options'> {
   /** In addition to the settings, `--json`, `--quiet` and `--help`. */
   readonly options?: readonly Option[];
   /** Settings that the command accepts; each is an option too. */

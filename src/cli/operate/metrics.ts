@@ -9,7 +9,7 @@ import { IoFailure } from '../lib/command.ts';
 type Prometheus = typeof import('prom-client');
 
 /** Values that are computed when the metrics are read. */
-export interface Gauged {
+interface Gauged {
   /** @returns null if the store does not know */
   depth(): Promise<QueueDepth | null>;
   ready(): Promise<boolean>;

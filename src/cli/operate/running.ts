@@ -104,7 +104,7 @@ export function cannotListen(host: string, port: number, error: unknown): IoFail
 }
 
 /** The first signal shuts down; the second, by the system's default, ends the process. */
-export function stopSignal(): Promise<NodeJS.Signals> {
+function stopSignal(): Promise<NodeJS.Signals> {
   return new Promise((done) => {
     const signals = ['SIGTERM', 'SIGINT'] as const;
     const onSignal = (signal: NodeJS.Signals) => {

@@ -173,7 +173,7 @@ export function explained(error: unknown, where?: string): unknown {
 export const loadPostgres = () =>
   load('pg', 'a database', () => import('../../middleware/stores/postgres/index.ts'));
 
-export const loadS3 = () =>
+const loadS3 = () =>
   load('aws4fetch', 'a bucket', async () => {
     // The store itself loads it only when it signs.
     await import('aws4fetch');

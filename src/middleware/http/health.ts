@@ -116,7 +116,7 @@ async function answerTo(service: Examinable, method: string, path: string): Prom
   return answer({ status: 'not ready', state, checks }, 503, { 'retry-after': '1' });
 }
 
-export interface CachedProbeOptions<T> {
+interface CachedProbeOptions<T> {
   /** How long an answer is kept; null stands for none. */
   readonly keepMs: number | ((answer: T | null) => number);
   /** The longest that anybody waits. */

@@ -14,9 +14,9 @@ export type UrlRight =
   | { readonly method: 'PUT'; readonly taskId: number }
   | { readonly method: 'GET'; readonly key: string };
 
-export type UrlVerdict = 'ok' | 'forged' | 'expired';
+type UrlVerdict = 'ok' | 'forged' | 'expired';
 
-export interface ServedUrlOptions {
+interface ServedUrlOptions {
   /** Absolute address of the routes that serve files, without a slash at the end. */
   readonly base: string;
   /** Unix time in milliseconds, by the clock of this host. */

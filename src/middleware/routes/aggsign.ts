@@ -227,7 +227,7 @@ function asCreated(task: Task): Task {
  *
  * @throws ProblemError for a file that is empty, too large, compressed or not JSON; it is deleted
  */
-export async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | undefined> {
+async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | undefined> {
   const { uploads, arrivals } = deps.runtime.ports.blobs;
   const open = task.state === 'created' || (uploads && task.state === 'uploaded');
   const files = open ? (uploads ?? arrivals) : undefined;
@@ -268,7 +268,7 @@ const MAX_ANNOUNCEMENT_BYTES = 1024;
  *
  * @throws CodedError `BODY_TOO_LARGE` for a file that would be refused later
  */
-export function announcedBytes(body: Uint8Array, maxBytes: number): number | undefined {
+function announcedBytes(body: Uint8Array, maxBytes: number): number | undefined {
   if (body.length === 0 || body.length > MAX_ANNOUNCEMENT_BYTES) return undefined;
   let said: unknown;
   try {

@@ -20,7 +20,7 @@ function toSeconds(timestamp: string): string {
  * Returns the time after which the result of a completed task is removed, in seconds; null if
  * never, or beyond the range of dates.
  */
-export function resultExpiry(
+function resultExpiry(
   { state, finishedAt }: Pick<ListedTask, 'state' | 'finishedAt'>,
   retentionMs: number | null,
 ): string | null {

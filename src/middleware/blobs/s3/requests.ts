@@ -262,7 +262,7 @@ function streamOf(answer: IncomingMessage): ReadableStream<Uint8Array> {
 export class PassingFault extends Error {}
 
 /** Aborts its signal after a time without data. */
-export class Silence {
+class Silence {
   readonly ms: number;
   readonly #abort = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -153,7 +153,7 @@ export function sqlState(error: unknown): string | undefined {
 }
 
 /** Whether the statement did nothing because of what others did at the same time. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return TRY_AGAIN.has(sqlState(error) ?? '');
 }
 

@@ -197,6 +197,6 @@ export function stillHeld(table: Table, { hold }: PutOptions): boolean {
 }
 
 /** Keeps the task under the key. Only inside `write`, after `stillHeld`. */
-export function keepAnswer(table: Table, { hold }: PutOptions, task: Task): void {
+function keepAnswer(table: Table, { hold }: PutOptions, task: Task): void {
   if (hold) table.putAnswer({ ...heldRow(table, hold)!, taskId: task.id });
 }

@@ -14,7 +14,7 @@ export function placeOf(text: string, offset: number): { line: number; column: n
   return { line, column: offset - lineStart + 1 };
 }
 
-export interface JsonPlaces {
+interface JsonPlaces {
   /** Offsets at which the elements of the outermost array begin; empty for anything else. */
   readonly elements: readonly number[];
   /** The first syntax error. */
