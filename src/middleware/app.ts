@@ -9,11 +9,11 @@ import { CodedError, type ErrorCode, isCodedError } from '../shared/errors.ts';
 import { errorSummary, errorText } from './events.ts';
 import { remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/bodyBudget.ts';
-import { AnonymousLimiter, credentialsOf, RequestLimiter } from './http/limits.ts';
 import { cors, Hono } from './http/npmInstallHono.ts';
 import type { Env } from './http/observe.ts';
 import { observed } from './http/observe.ts';
 import { ProblemError, problemResponse } from './http/problems.ts';
+import { AnonymousLimiter, credentialsOf, RequestLimiter } from './http/rateLimits.ts';
 import { newTraceId, REQUEST_ID } from './http/traceContext.ts';
 import { isRefusal } from './identity/callers.ts';
 import type { Settings } from './options/options.ts';
@@ -121,6 +121,11 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   return response;
 }
 
+/**
+ * Authenticates a request.
+ *
+ * @throws ProblemError `UNAUTHENTICATED`, or `RATE_LIMITED` after too many such requests
+ */
 async function identify(c: Context, { settings, runtime, anonymous }: Deps): Promise<Caller> {
   const { ports } = runtime;
   const { raw } = c.req;
@@ -140,7 +145,7 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
     anonymous.refused(address);
     const realm = settings.serviceName;
     throw new ProblemError('UNAUTHENTICATED', {
-      message: reason ?? (settings.authenticate ? STRANGER : refusalOf(key)),
+      message: reason ?? (settings.authenticate ? STRANGER : unknownKey(key)),
       headers: { 'www-authenticate': `ApiKey realm="${realm}"` },
     });
   }
@@ -151,7 +156,7 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
 const STRANGER = 'The request does not say who sends it, or not in a valid way';
 
 /** Returns the message for an unknown API key. */
-function refusalOf(key: string): string {
+function unknownKey(key: string): string {
   if (key === '') return 'An API key is required';
   if (/^(bearer|basic|apikey|token)\s/i.test(key)) {
     return 'The API key is not known: send the key alone, without a scheme word before it';

@@ -200,7 +200,7 @@ export class Runtime implements Backend {
       blobs,
       maxSignatures,
       maxDigestBytes,
-      maxInputBytes: maxBodyBytes,
+      maxFileBytes: maxBodyBytes,
       threads,
       format: aggregateFormat,
     });

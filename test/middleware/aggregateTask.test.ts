@@ -46,7 +46,7 @@ describe('an aggregation task', () => {
     startRunner('bundle');
   });
   const startRunner = (format: AggregateFormatOption, stopMs = 1000) => {
-    const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxInputBytes: 1 << 25 };
+    const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxFileBytes: 1 << 25 };
     aggregator = createAggregator({ blobs, threads: 2, format, stopMs, ...limits });
     runner = createRunner({
       store,

@@ -24,7 +24,7 @@ const large = Array.from({ length: 1722 }, (_, i) => items[i % items.length]!);
 it.beforeEach(({ folder }) => {
   blobs = directoryBlobs({ path: folder });
   watched = watchWorkers();
-  const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxInputBytes: 1 << 23 };
+  const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxFileBytes: 1 << 23 };
   aggregator = createAggregator({ blobs, threads: 1, format: 'auto', ...limits });
 });
 afterEach(async () => {

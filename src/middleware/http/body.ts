@@ -1,8 +1,8 @@
 /**
- * Reads request bodies, but never more than is allowed. A body that announces too large a length is
- * refused before a byte is read; one without a length (chunked) is counted as it arrives, and so is
- * what a packed one unpacks to. Slow senders are given up, and each client has only its share of
- * the memory.
+ * Reads request bodies, never more than the limit. A body whose Content-Length exceeds it is
+ * refused before a byte is read; a chunked body is counted as it arrives, and a compressed one as
+ * it is decompressed. Senders that are too slow are refused, and each client may use only its share
+ * of the memory. Whether the items of a batch are valid is checked later (tasks/performTask.ts).
  */
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
@@ -19,16 +19,16 @@ import { ProblemError } from './problems.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
 
 interface Speed {
-  /** Longest pause, and the longest time that a sender may be behind. */
+  /** Longest pause, and the longest time by which a sender may fall behind. */
   readonly pauseMs: number;
-  /** 0: no lowest speed; every piece restores all patience. */
+  /** 0: no minimum speed; every chunk restores all patience. */
   readonly minBytesPerSecond: number;
 }
 
 /**
- * The time for which a sender is waited for. Waiting uses it up, and every byte restores
+ * How long to wait for a sender. Waiting uses it up, and every byte restores
  * `1 / minBytesPerSecond` seconds of it, up to `pauseMs`. So a sender may pause for `pauseMs`, must
- * keep up the lowest speed over any longer time, and is done with a body of n bytes within
+ * keep up the minimum speed over any longer time, and must send a body of n bytes within
  * `pauseMs` and `n / minBytesPerSecond` seconds (within twice that, if every wait is a long one).
  */
 export class SenderPatience {
@@ -40,13 +40,13 @@ export class SenderPatience {
     this.#leftMs = speed.pauseMs;
   }
 
-  /** The time for which the next piece is waited for; negative if the sender is given up. */
+  /** How long to wait for the next chunk; negative if the sender is too slow. */
   get leftMs(): number {
     return this.#leftMs;
   }
 
   /**
-   * A piece of `bytes` arrived after `waitedMs`. One wait costs at most half of all patience: if it
+   * A chunk of `bytes` arrived after `waitedMs`. One wait costs at most half of all patience: if it
    * took longer, this process may have been busy with something else.
    */
   received(bytes: number, waitedMs: number): void {
@@ -58,11 +58,11 @@ export class SenderPatience {
 }
 
 interface BodyLimits extends Speed {
-  /** Largest body, on the wire and unpacked. */
+  /** Largest body, as sent and decompressed. */
   readonly maxBytes: number;
 }
 
-/** The limits of a body of at most so many bytes under these settings. */
+/** Returns the limits of a body under these settings. */
 export function bodyLimits(
   settings: { readonly bodyIdleTimeoutMs: number; readonly minBodyBytesPerSecond: number },
   maxBytes: number,
@@ -71,7 +71,11 @@ export function bodyLimits(
   return { maxBytes, pauseMs, minBytesPerSecond };
 }
 
-/** The announced length, or undefined; refuses one that is too large or not a number. */
+/**
+ * Returns the Content-Length, if there is one.
+ *
+ * @throws ProblemError `BODY_TOO_LARGE`, or `INVALID_HEADER` if it is not a number
+ */
 export function announcedLength(c: Context, maxBytes: number): number | undefined {
   const text = c.req.header('content-length');
   if (text === undefined) return undefined;
@@ -87,8 +91,8 @@ const tooLarge = (maxBytes: number) =>
   new ProblemError('BODY_TOO_LARGE', { message: `The body is larger than ${maxBytes} bytes` });
 
 /**
- * The body as a stream of pieces, unpacked. It fails if the body exceeds the limit, if the sender
- * is too slow, or if the sender disconnects before the announced end.
+ * The body as a stream of chunks, decompressed. It fails if the body exceeds the limit, if the
+ * sender is too slow, or if the sender disconnects before the end.
  *
  * @throws (while iterating) ProblemError `BODY_TOO_LARGE`, `REQUEST_TIMEOUT`, `INCOMPLETE_BODY`,
  *   `MALFORMED_GZIP`
@@ -109,27 +113,27 @@ export async function* bodyChunks(
 }
 
 /**
- * Some hosts unpack a piece in one go, and deflate makes at most 1032 bytes of one: so no more than
- * 4 MiB come of a piece.
+ * Some hosts decompress a chunk in one go, and deflate expands a byte to at most 1032: so a chunk
+ * expands to at most 4 MiB.
  */
 const PIECE_BYTES = 4096;
 
 /**
- * The unpacked bytes. Reading ends as soon as the caller stops, so a caller who counts is safe from
- * bombs.
+ * Decompresses. Reading ends as soon as the caller stops, so a caller who counts is safe from
+ * decompression bombs.
  *
- * By `node:zlib`, not by `DecompressionStream`: when reading ends early, that of Node 24 may throw
- * where nobody can catch it, which ends the process.
+ * Uses `node:zlib`, since the `DecompressionStream` of Node 24 may throw an uncatchable error if
+ * reading ends early, which ends the process.
  *
- * @throws (while iterating) what `packed` throws; ProblemError `MALFORMED_GZIP` if it is not one
- *   whole gzip member and nothing else
+ * @throws (while iterating) what `packed` throws; ProblemError `MALFORMED_GZIP` unless it is
+ *   exactly one complete gzip member
  */
 export async function* gunzipped(packed: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
   const failure: { error?: unknown } = {};
   const source = Readable.from(pieces(packed, failure), { highWaterMark: 1 });
   const unpacked = createGunzip({ rejectGarbageAfterEnd: true });
-  // Reading `unpacked` meets every failure. It also ends the source if the caller stops, which is
-  // not waited for: the sender may be silent now, since it waits for its answer.
+  // Reading `unpacked` reports every failure. It also ends the source if the caller stops. Don't
+  // wait for that: the sender may be silent now, waiting for its answer.
   pipeline(source, unpacked, () => {});
   try {
     for await (const chunk of unpacked) yield chunk as Uint8Array;
@@ -138,7 +142,7 @@ export async function* gunzipped(packed: AsyncGenerator<Uint8Array>): AsyncGener
   }
 }
 
-/** The bytes in short pieces. What fails is noted, since streams may replace it. */
+/** Splits into short chunks. Keeps the error, since streams may replace it. */
 async function* pieces(
   packed: AsyncGenerator<Uint8Array>,
   failure: { error?: unknown },
@@ -183,7 +187,7 @@ async function* sentChunks(c: Context, limits: BodyLimits): AsyncGenerator<Uint8
   }
 }
 
-/** What is still read after an error, so that the sender gets to read the answer. */
+/** How much to read after an error, so that the sender gets to read the response. */
 const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const MAX_DISCARDING_MS = 30_000;
 
@@ -196,7 +200,7 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
       if (done) return;
       bytes += value.length;
     }
-    // Node's adapter throws where nobody can catch it if it still has something to hand on.
+    // Node's adapter throws an uncatchable error if it still has a chunk to deliver.
     await setImmediate();
     await reader.cancel();
   } catch {
@@ -221,7 +225,7 @@ async function nextChunk(
 
 const tooSlow = () => new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } });
 
-/** The whole body, as `withBlocks` has it, in one piece. */
+/** Like `withBlocks`, with the body as one array. */
 export function withBody<T>(
   c: Context,
   limits: BodyLimits,
@@ -233,8 +237,8 @@ export function withBody<T>(
 }
 
 /**
- * The whole body, at most `maxBytes`, counted in the client's share while `use` runs. Only bytes
- * that have arrived count, so that announced lengths alone cannot exhaust the share.
+ * Passes the whole body to `use`. It counts as the client's memory until `use` ends. Only bytes
+ * that have arrived count, so that a large Content-Length alone cannot use up the share.
  */
 async function withBlocks<T>(
   c: Context,
@@ -261,8 +265,8 @@ const MIN_BLOCK_BYTES = 4096;
 const MAX_BLOCK_BYTES = 1024 * 1024;
 
 /**
- * Bytes that arrive in pieces, copied together. A sender may cut a body into single bytes, each of
- * which would cost a hundred times its size as an array of its own.
+ * Joins chunks as they arrive. A sender may split a body into single bytes, and an array for each
+ * would take a hundred times its size.
  */
 export class Blocks {
   #full: Uint8Array<ArrayBuffer>[] = [];
@@ -291,7 +295,7 @@ export class Blocks {
     return this.#full.length === 0 ? last : concat(...this.#full, last);
   }
 
-  /** Gives away the blocks, of which the last one may not be full. Nothing is left then. */
+  /** Returns the blocks, of which the last one may not be full, and empties this. */
   take(): ArrayBuffer[] {
     const blocks = [...this.#full, this.#block].map(({ buffer }) => buffer);
     this.#full = [];
@@ -309,10 +313,10 @@ export class Blocks {
   }
 }
 
-/** From this length on, memory is taken in pages. */
+/** From this length on, blocks consist of whole pages. */
 const MIN_PAGES_BYTES = 256 * 1024;
 
-/** Looks at the body itself only if no header tells, since that already starts to read it. */
+/** Looks at the body itself only if no header tells, since access already starts reading it. */
 function saysNoBody(c: Context): boolean {
   const length = c.req.header('content-length');
   if (length !== undefined) return length === '0';

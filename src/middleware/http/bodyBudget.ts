@@ -1,7 +1,7 @@
 /**
- * The memory for request bodies, shared among clients. Each may hold as much as is left free for
- * the others: one greedy client gets half, n greedy ones an n+1st each, and the last n+1st stays
- * free for whoever comes next (decision 25).
+ * The memory for request bodies, shared among clients. Each may hold as much as stays free for the
+ * others: one greedy client gets a half, n greedy clients get 1/(n+1) each, and as much stays free
+ * for the next one (decision 25).
  */
 import { CodedError } from '../../shared/errors.ts';
 
@@ -20,7 +20,7 @@ export class BodyBudget {
     this.#freeBytes = maxBytes;
   }
 
-  /** Bytes that nobody holds. */
+  /** Bytes that no client holds. */
   get freeBytes(): number {
     return this.#freeBytes;
   }

@@ -4,7 +4,7 @@
  */
 import type { QuotaStore } from '../stores/port/serviceStore.ts';
 
-/** Requests in the long run, and at once after a rest. */
+/** A token bucket: the sustained rate, and how many requests may come at once after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;

@@ -1,8 +1,8 @@
 /**
- * Untrusted JSON. `JSON.parse` alone takes the last of two equal names, nests as deep as the sender
- * likes, and turns 32 MiB of `{},{},…` into almost a gigabyte of objects. So the bytes are scanned
- * first: strings, which are nearly all of our bodies, are skipped with a byte search, and the rest
- * is counted. Only what passes is decoded and parsed, and of a batch not even its long hex strings.
+ * Parses untrusted JSON. `JSON.parse` alone takes the last of two equal names, allows any depth,
+ * and turns 32 MiB of `{},{},…` into almost a gigabyte of objects. So the bytes are scanned first:
+ * a byte search skips strings, which are nearly all of our bodies, and the rest is counted. Only
+ * what passes is decoded and parsed, and the long hex strings of a batch are not even decoded.
  */
 import { ascii, concatAll } from '../../shared/bytes.ts';
 import { type BytesForm, HEX_FORM } from '../../wire/taskFile.ts';
@@ -16,6 +16,9 @@ export interface JsonLimits {
   /** The error code for too many tokens; default `MALFORMED_JSON`. */
   readonly tooManyCode?: 'MALFORMED_JSON' | 'TOO_MANY_ITEMS';
 }
+
+/** Allowed tokens of a batch: a triple has 4; the rest is for unknown fields. */
+export const tokensOfBatch = (triples: number): number => 16 * triples + 1024;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -49,7 +52,7 @@ const MIN_LEFT_CHARACTERS = 64;
 
 /** A JSON text without its long hex strings. */
 export interface SlimJson {
-  /** The value; names that no sender can guess stand for the strings that were left. */
+  /** The value, with unguessable names in place of the long strings. */
   readonly value: unknown;
   /** Those strings by their names: `0x` and hex digits only, as views of the body. */
   readonly left: ReadonlyMap<string, Uint8Array>;

@@ -165,7 +165,11 @@ export const CLIENT_LIMITS = inGroup('Limits', {
     ...RATE,
     fallback: 500,
   }),
-  burst: integer('requests of a client in a burst', { ...RATE, setting: null, fallback: 1000 }),
+  burst: integer('requests of a client in a burst', {
+    ...RATE,
+    setting: null,
+    fallbackText: 'twice the requests per second',
+  }),
   openTasks: integer('unfinished tasks of a client', { fallback: 10_000 }),
   storedBytes: bytes('task files and results of a client', { fallback: 4096 * MIB }),
   parallelUploads: integer('uploads of a client at a time', { min: 1, max: 1e6, fallback: 8 }),

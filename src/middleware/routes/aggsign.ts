@@ -9,6 +9,7 @@ import { free } from '../http/buffers.ts';
 import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../http/idempotency.ts';
 import type { Env } from '../http/observe.ts';
 import { ProblemError } from '../http/problems.ts';
+import { tokensOfBatch } from '../http/strictJson.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { NewTask, PutOptions } from '../stores/port/taskStore.ts';
 import type { BatchLimits } from '../tasks/readBatch.ts';
@@ -28,9 +29,6 @@ const IGNORED_BODY_BYTES = 64 * 1024;
 
 /** Larger than the aggregate of any batch. */
 export const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
-
-/** A triple has four; the rest is for unknown members. */
-const TOKENS_PER_ITEM = 16;
 
 export function aggsignRoutes(deps: Deps): Route[] {
   const { settings } = deps;
@@ -128,7 +126,7 @@ const batchLimits = ({ maxSignatures, maxDigestBytes }: Deps['settings']): Batch
   maxSignatures,
   maxMessageBytes: maxDigestBytes,
   maxAggregateBytes: MAX_AGGREGATE_BYTES,
-  maxTokens: TOKENS_PER_ITEM * maxSignatures + 1000,
+  maxTokens: tokensOfBatch(maxSignatures),
 });
 
 function aggregateDirectly(deps: Deps): Handler {

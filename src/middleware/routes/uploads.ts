@@ -100,7 +100,8 @@ async function keep(
 
 /**
  * Streams the body into the blob store, decompressed, after its bytes are reserved: limits and
- * quota count the bytes that the worker reads. Rejects an empty body.
+ * quota count the bytes that the worker reads. Rejects an empty body. The contents are checked when
+ * the task runs (tasks/performTask.ts).
  */
 async function receive(
   c: Context,

@@ -30,7 +30,7 @@ interface AggregatorOptions {
   readonly format: AggregateFormatOption;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
-  readonly maxInputBytes: number;
+  readonly maxFileBytes: number;
   /** Time for a worker to stop a task, before it is terminated. Default 1000 ms. */
   readonly stopMs?: number;
 }
@@ -66,10 +66,10 @@ const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
 /** Creates the handler and its threads; no thread starts before `start`. */
 export function createAggregator(options: AggregatorOptions): Aggregator {
-  const { blobs, format, maxSignatures, maxDigestBytes, maxInputBytes, stopMs = 1000 } = options;
+  const { blobs, format, maxSignatures, maxDigestBytes, maxFileBytes, stopMs = 1000 } = options;
   const threads = Math.min(options.threads, MAX_THREADS);
-  const limits = { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes: maxInputBytes };
-  const heapMb = heapFor(maxInputBytes);
+  const limits = { maxSignatures, maxMessageBytes: maxDigestBytes, maxFileBytes };
+  const heapMb = heapFor(maxFileBytes);
   const worker = openWorker(heapMb);
   const isolation = new Isolation(heapMb);
   const oneTask = new Semaphore(1);
@@ -78,7 +78,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const startMs = performance.now();
-    const file = await fetchFile(blobs, task, maxInputBytes);
+    const file = await fetchFile(blobs, task, maxFileBytes);
     const fetchMs = performance.now() - startMs;
     const work = { kind: 'aggregate', processId: task.id, limits, format, threads } as const;
     const parcel = { work: { ...work, file, fetchMs }, transfer: [file] };

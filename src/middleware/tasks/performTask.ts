@@ -19,15 +19,9 @@ import {
   type TaskFileLimits,
 } from '../../wire/taskFile.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { parseStrictJson } from '../http/strictJson.ts';
+import { parseStrictJson, tokensOfBatch } from '../http/strictJson.ts';
 import { TaskFailure } from '../stores/port/task.ts';
 import type { AggregateWork, Answer, Judgement, JudgeWork, Made, News, Work } from './taskWork.ts';
-
-/**
- * Allowed commas and brackets of a task file per item: a triple has 4, and may have unknown fields.
- */
-const TOKENS_PER_ITEM = 16;
-const SPARE_TOKENS = 1024;
 
 /** Maximum number of faults reported in full; `total` counts all. */
 const SHOWN_FAULTS = 100;
@@ -86,6 +80,7 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
     } else if (phase === 'verifying') report({ phase: 'verify', done });
     else report({ phase: 'aggregate', done });
   };
+  // Verifies every signature first.
   const bytes = await withPool(work.threads, (lent) =>
     lent.aggregate(items, { format: work.format, signal, onProgress }),
   );
@@ -114,7 +109,7 @@ function read({ file, limits }: AggregateWork): TaskItem[] {
 function parse(file: Uint8Array, { maxSignatures }: Required<TaskFileLimits>): unknown {
   try {
     return parseStrictJson(file, {
-      maxTokens: TOKENS_PER_ITEM * maxSignatures + SPARE_TOKENS,
+      maxTokens: tokensOfBatch(maxSignatures),
       tooManyCode: 'TOO_MANY_ITEMS',
     });
   } catch (fault) {

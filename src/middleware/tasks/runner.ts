@@ -235,7 +235,7 @@ class TaskRunner implements Runner {
       const { format, aggregateBytes } = result;
       const { signatures } = lease;
       onEvent({ type: 'completed', ...run.named, signatures, format, aggregateBytes });
-    } else onEvent(refusalOf(run));
+    } else onEvent(refusedOutcome(run));
     await this.#discard(accepted ? input?.key : result.blob.key);
   }
 
@@ -250,7 +250,7 @@ class TaskRunner implements Runner {
         ? store.setAside(id, attempt, shown)
         : store.fail(id, attempt, shown, retry),
     );
-    onEvent(accepted ? { type, ...run.named, error } : refusalOf(run));
+    onEvent(accepted ? { type, ...run.named, error } : refusedOutcome(run));
     if (accepted && type === 'failed') await this.#discard(input?.key);
   }
 
@@ -300,7 +300,7 @@ const isSuspect = ({ failures, losses }: Task): boolean =>
   failures >= SUSPECT_FAILURES || losses >= SUSPECT_LOSSES;
 
 /** Returns the event for an outcome that the store refused. */
-const refusalOf = ({ ending, named }: Run): RunnerEvent =>
+const refusedOutcome = ({ ending, named }: Run): RunnerEvent =>
   ending === 'cancelled'
     ? { type: 'cancelled', ...named }
     : { type: 'lost', ...named, stale: true };

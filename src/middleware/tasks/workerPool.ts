@@ -10,8 +10,8 @@ const HEAP_FACTOR = 8;
 const MIB = 1024 * 1024;
 
 /** Returns the heap limit. A file that exhausts it kills its worker, not the process. */
-export const heapFor = (maxInputBytes: number): number =>
-  HEAP_MB + HEAP_FACTOR * Math.ceil(maxInputBytes / MIB);
+export const heapFor = (maxFileBytes: number): number =>
+  HEAP_MB + HEAP_FACTOR * Math.ceil(maxFileBytes / MIB);
 
 /** Returns a pool of one thread, which starts with its first work. */
 export function openWorker(heapMb: number, start?: StartThread): ThreadPool {

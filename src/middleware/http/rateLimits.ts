@@ -1,4 +1,4 @@
-/** Limits on the requests of a client, and on the refused requests of an address. */
+/** Rate limits: of the requests of a client, and of the refused requests of an address. */
 import { sha256 } from '../../shared/hash.ts';
 import type { Rate } from './clientLimits.ts';
 import { ProblemError } from './problems.ts';
@@ -63,13 +63,13 @@ function refusal({ tokens, rate }: Bucket): ProblemError {
   return new ProblemError('RATE_LIMITED', { headers: { 'retry-after': String(waitSeconds) } });
 }
 
-/** Names of headers by which a caller may be known: a key, a cookie, a token, a certificate. */
+/** Names of headers that usually identify a caller: a key, a cookie, a token, a certificate. */
 const CREDENTIAL = /^cookie$|auth|token|jwt|session|assertion|api-?key|cert/;
 
 /**
- * @param names of the headers that tell who is calling, in small letters; without them, those that
- *   may
- * @returns all of them that a request has, as one text; empty if it has none
+ * @param names of the headers that identify a caller, in lower case; by default, all headers that
+ *   usually do
+ * @returns those headers of the request, joined; empty if it has none
  */
 export function credentialsOf(headers: Headers, names?: readonly string[]): string {
   const found: string[] = [];
@@ -80,9 +80,10 @@ export function credentialsOf(headers: Headers, names?: readonly string[]): stri
 }
 
 /**
- * Counts requests without valid credentials (an API key, or whatever the host goes by), by address.
- * Once an address has used up its share, only credentials that were valid recently are looked at:
- * their owners are served as usual, even if a stranger behind the same proxy floods the service.
+ * Counts requests without valid credentials (an API key, or what the host's `authenticate` reads)
+ * by address. Once an address is over its limit, only credentials that were valid recently are
+ * checked: their owners are served as usual, even if a stranger behind the same proxy floods the
+ * service.
  */
 export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;
@@ -94,7 +95,7 @@ export class AnonymousLimiter {
     this.#limiter = new RequestLimiter(rate);
   }
 
-  /** @throws ProblemError `RATE_LIMITED` if none of this address are to be looked at any more */
+  /** @throws ProblemError `RATE_LIMITED` if the address is over its limit, credentials unknown */
   admit(address: string, credentials: string): void {
     try {
       this.#limiter.check(address);
@@ -103,13 +104,17 @@ export class AnonymousLimiter {
     }
   }
 
-  /** @throws ProblemError `RATE_LIMITED` in place of the refusal that was due */
+  /**
+   * Counts a refused request.
+   *
+   * @throws ProblemError `RATE_LIMITED` once the address is over its limit, instead of the refusal
+   */
   refused(address: string): void {
     this.#limiter.take(address);
   }
 
   good(credentials: string): void {
-    // A request that shows nothing is like any other of its address.
+    // Without credentials, a request cannot be told from others of its address.
     if (credentials === '') return;
     const hash = this.#hash(credentials);
     if (this.#good.has(hash)) return;
