@@ -21,7 +21,7 @@ const FUNCTIONS = [
   ...['hashInit', 'hashSqueeze', 'hashToPoint', 'hashUpdate', 'keygen', 'keygenDraft'],
   ...['prepare', 'prepareBatchKey', 'repackSecretKey', 'signDraft'],
   ...['publicKey', 'recoverS1', 'sign', 'signExpanded', 'verify', 'verifyBatch'],
-  ...['verifyPrepared', 'wipe'],
+  ...['signHedged', 'startHedged', 'verifyPrepared', 'wipe'],
 ];
 const REGIONS = [
   ...['BATCH_DATA', 'BATCH_DATA_SIZE', 'BATCH_ITEMS', 'BATCH_KEYS', 'BATCH_PREPARED'],

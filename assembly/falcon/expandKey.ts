@@ -3,7 +3,7 @@
  * roots of signing are here.
  *
  *   EXPANDED, in f64[n] = 8n bytes; b01 = FFT(-f), b11 = FFT(-F)
- *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes | sponges: 768 bytes |
+ *   | b01 | b11 | tree: logn + 1        | then prepared h: 4n bytes | sponges: 1 KiB |
  *
  * Only reproducible.ts reads and writes the sponges. An expanded key has all of them only when it
  * leaves the module.
@@ -37,7 +37,7 @@ import { decodeSecretKey, quotientNtt, recoverG } from './secretKey';
 import { smallToDouble } from './smallPoly';
 
 /** Secret. Room for n = 1024: 13 f64[n], the prepared key, the sponges. */
-export const EXPANDED: usize = memory.data(111360, 64);
+export const EXPANDED: usize = memory.data(111616, 64);
 /**
  * Secret, scratch of signing and expanding. Room for n = 1024: 8 f64[n].
  *
@@ -59,10 +59,10 @@ function treeEnd(logn: i32): usize {
 /**
  * Bytes of an expanded key.
  *
- * Shape: logn -> 51,968 (n = 512), 111,360 (n = 1024)
+ * Shape: logn -> 52,224 (n = 512), 111,616 (n = 1024)
  */
 export function expandedLength(logn: i32): i32 {
-  return <i32>(expandedSponges(logn) - EXPANDED) + 3 * SHAKE_STATE;
+  return <i32>(expandedSponges(logn) - EXPANDED) + 4 * SHAKE_STATE;
 }
 
 /** Address of the basis column b01; b11 follows it. */

@@ -34,6 +34,7 @@ export { keygenDraft, repackSecretKey } from './draftKeygen';
 export { signDraft } from './draftSign';
 export { EXPANDED, expandedLength } from './expandKey';
 export { expandSecretKey as expandKey, sign, signExpanded } from './sign';
+export { signHedged, startHedged } from './hedged';
 export {
   absorbKey,
   finishCoins,

@@ -9,7 +9,7 @@
  * The input before the message depends on the key alone. The sponges that have absorbed it are at
  * the end of the expanded key, SHAKE_STATE bytes each:
  *
- *   | coins, deterministic | coins, derived | salt, derived |
+ *   | coins, deterministic | coins, derived | hedged (hedged.ts) | salt, derived |
  *
  * A message is absorbed in pieces: `startCoins`, `updateCoins` for each, `finishCoins`; then
  * `signReproducibly` signs the same message.
@@ -26,6 +26,8 @@ import { SEEDS, signPoint } from './sign';
 
 /** Kinds, as passed by callers: 0 is DETERMINISTIC. */
 const DERIVED: i32 = 1;
+/** See hedged.ts; only for `absorbKey`. */
+export const HEDGED: i32 = 2;
 
 /** "FALCON_DET" */
 const CONSTANT_LABEL: usize = memory.data<u8>([70, 65, 76, 67, 79, 78, 95, 68, 69, 84]);
@@ -38,11 +40,16 @@ const COINS_LABEL: usize = memory.data<u8>([
   102, 97, 108, 99, 111, 110, 114, 121, 32, 100, 101, 114, 105, 118, 101, 100, 32, 99, 111, 105,
   110, 115, 32, 118, 49,
 ]);
+/** "falconry hedged v1" */
+const HEDGED_LABEL: usize = memory.data<u8>([
+  102, 97, 108, 99, 111, 110, 114, 121, 32, 104, 101, 100, 103, 101, 100, 32, 118,
+  49,
+]);
 
 /**
  * Makes the sponges of a kind, after an expansion.
  *
- * Spec:   Deterministic Falcon, section 2.3 (coins); docs/profiles.md, "Derived salts"
+ * Spec:   Deterministic Falcon, section 2.3 (coins); docs/profiles.md, "Derived salts"; hedged.ts
  * Shape:  SK, EXPANDED as expandSecretKey leaves it -> the sponges of this kind in EXPANDED
  * Memory: SK, EXPANDED, PK, PRODUCT
  * Secret: SK; no branch or index depends on it
@@ -50,6 +57,7 @@ const COINS_LABEL: usize = memory.data<u8>([
 export function absorbKey(logn: i32, kind: i32): void {
   const coins = spongeOfCoins(logn, kind);
   shakeInit(coins);
+  if (kind == HEDGED) shakeAbsorb(coins, HEDGED_LABEL, 18);
   if (kind == DERIVED) {
     shakeAbsorb(coins, COINS_LABEL, 25);
     const salt = spongeOfSalt(logn);
@@ -75,12 +83,13 @@ function encodePrepared(logn: i32): void {
   encodePublicKey(PK, PRODUCT, logn);
 }
 
-function spongeOfCoins(logn: i32, kind: i32): usize {
+/** Address of the sponge that has absorbed the secret key, of this kind. */
+export function spongeOfCoins(logn: i32, kind: i32): usize {
   return expandedSponges(logn) + <usize>(kind * SHAKE_STATE);
 }
 
 function spongeOfSalt(logn: i32): usize {
-  return expandedSponges(logn) + 2 * SHAKE_STATE;
+  return expandedSponges(logn) + 3 * SHAKE_STATE;
 }
 
 /**

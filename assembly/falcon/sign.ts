@@ -118,10 +118,35 @@ export function signPoint(
   messageLen: i32,
   profile: i32,
 ): i32 {
+  startPoint(logn, format, messageLen, profile);
+  return attempt(logn, fit, format);
+}
+
+/**
+ * Writes the salt to SIG, and hashes salt and message to POINT.
+ *
+ * Spec:   Falcon round 3, algorithm 10, steps 1 and 2
+ * Shape:  SEED = salt (40), message as for hashMessage (salt from SEED) -> SIG[1..41), POINT
+ * Memory: SHAKE (left in the middle of its output), COUNTER, SEED, SIG, POINT
+ * Secret: SHAKE and POINT, in the constant-time form
+ */
+export function startPoint(logn: i32, format: i32, messageLen: i32, profile: i32): void {
   use(logn, 4);
   memory.copy(SIG + 1, SEED, SALT_LENGTH); // step 1
   makePoint(profile, format, SEED, messageLen, logn); // step 2
-  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+}
+
+/**
+ * Signs the point that `startPoint` leaves; the rest of `signPoint`.
+ *
+ * Spec:   Falcon round 3, algorithm 10, steps 3 to 11
+ * Shape:  EXPANDED, POINT, SEEDS, flipped -> SIG
+ * Memory: as signExpanded
+ * Secret: EXPANDED, SEEDS
+ * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
+ */
+export function attempt(logn: i32, fit: i32, format: i32): i32 {
+  for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     shakeSqueeze(SEEDS, SEEDS + 256, 56);
     streamInit(SEEDS + 256);
     samplerStart();

@@ -12,6 +12,8 @@ export { mergeFft, splitFft } from '../falcon/fftSplit';
 export { ROOT_IM, ROOT_RE } from '../falcon/fftTables.gen';
 export { IN, PAIRS, POINT, PRODUCT, S2, SEED, SHAKE, SIG, SK, WORDS } from '../falcon/layout';
 export { EXPANDED, SIGN_TMP, expandedLength } from '../falcon/expandKey';
+export { signHedged, startHedged } from '../falcon/hedged';
+export { absorbKey } from '../falcon/reproducible';
 export { SEEDS, expandSecretKey, sign, signExpanded, wipeSign } from '../falcon/sign';
 export { STREAM, streamInit, streamPosition };
 

@@ -21,10 +21,11 @@ const MAX_LIST = 2 ** 22;
  * @throws TypeError unless the argument is a list of objects whose fields are bytes
  */
 export function readItems(items: unknown): AggregateItem[] {
-  return readElements('items', items, ['publicKey', 'message', 'signature']).map((item) => {
-    const signature = toOrdinary(item.signature);
-    return signature === item.signature ? item : { ...item, signature };
-  });
+  return readElements('items', items, (field) => ({
+    publicKey: field('publicKey'),
+    message: field('message'),
+    signature: toOrdinary(field('signature')),
+  }));
 }
 
 /**
@@ -33,7 +34,10 @@ export function readItems(items: unknown): AggregateItem[] {
  * @throws TypeError unless the argument is a list of objects whose fields are bytes
  */
 export function readStatements(statements: unknown): Statement[] {
-  return readElements('statements', statements, ['publicKey', 'message']);
+  return readElements('statements', statements, (field) => ({
+    publicKey: field('publicKey'),
+    message: field('message'),
+  }));
 }
 
 /**
@@ -68,21 +72,18 @@ export function checkCount(name: string, list: readonly unknown[]): void {
   }
 }
 
-function readElements<K extends string>(
-  name: string,
-  list: unknown,
-  fields: readonly K[],
-): Record<K, Uint8Array>[] {
+type Field = (name: keyof AggregateItem) => Uint8Array;
+
+/** @param read makes an element of its fields, by an object literal: see `readOptions` */
+function readElements<T>(name: string, list: unknown, read: (field: Field) => T): T[] {
   return readList(name, list, MAX_LIST, (element, i) => {
     if (typeof element !== 'object' || element === null) {
       throw new TypeError(`"${name}[${i}]" expected an object, got ${typeName(element)}`);
     }
-    const read = {} as Record<K, Uint8Array>;
-    for (const field of fields) {
+    return read((field) => {
       const value = (element as Record<string, unknown>)[field];
       if (!isIntact(value)) throw notBytes(`${name}[${i}].${field}`, value);
-      read[field] = value;
-    }
-    return read;
+      return value;
+    });
   });
 }

@@ -5,7 +5,7 @@ import { equal } from '../shared/bytes.ts';
 import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
-import { type ParsedHeader, parseHeader, setOfKind } from './container.ts';
+import { MAX_ITEMS, type ParsedHeader, parseHeader, setOfKind } from './container.ts';
 import { areCodedAs, completeSalts } from './salts.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
@@ -46,6 +46,8 @@ export function openClaim(
   profiles: readonly Profile[] = ['round3'],
 ): Claim | undefined {
   const bytes = copyBytes('aggregate', aggregate);
+  // No aggregate is about so many, and reading them takes long.
+  if (Array.isArray(statements) && statements.length > MAX_ITEMS) return undefined;
   const read = readStatements(statements);
   const header = parseHeader(bytes);
   if (typeof header === 'string' || header.kinds.length !== read.length) return undefined;

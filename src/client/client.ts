@@ -5,6 +5,7 @@ import { type Packed, packed, taskFile, toWireStatement } from './batch.ts';
 import { ClientError, malformed } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import { type Call, Http, readJson } from './http.ts';
+import { readCall, readClientOptions, type Settings } from './options.ts';
 import {
   asObject,
   isEnd,
@@ -149,20 +150,6 @@ export interface Client {
   ): Promise<boolean>;
 }
 
-const OPTIONS = [
-  'baseUrl',
-  'apiKey',
-  'serviceName',
-  'fetch',
-  'retries',
-  'timeoutMs',
-  'transferTimeoutMs',
-  'idempotencyKeys',
-  'uploadBy',
-  'compress',
-  'signal',
-];
-
 /**
  * Creates a client of a service. It keeps no connection and need not be closed.
  *
@@ -176,43 +163,29 @@ const OPTIONS = [
  * ```
  */
 export function createClient(options: ClientOptions): Client {
-  for (const name of Object.keys(options)) {
-    if (!OPTIONS.includes(name)) throw new TypeError(`createClient has no option "${name}"`);
-  }
-  const { serviceName = 'svc', idempotencyKeys = 'ask' } = options;
-  const { uploadBy = 'auto', compress = false } = options;
-  if (!/^(?!\.+$)[\w.~-]+$/.test(serviceName)) {
-    throw new TypeError('"serviceName" must be one path segment');
-  }
-  if (!['auto', 'xhr', 'stream', 'whole'].includes(uploadBy)) {
-    throw new RangeError('"uploadBy" must be "auto", "xhr", "stream" or "whole"');
-  }
-  if (compress !== 'gzip' && compress !== false) {
-    throw new RangeError('"compress" must be "gzip" or false');
-  }
-  return new HttpClient(new Http(options), serviceName, { idempotencyKeys, uploadBy, compress });
+  return new HttpClient(readClientOptions(options));
 }
-
-type Manners = Required<Pick<ClientOptions, 'idempotencyKeys' | 'uploadBy' | 'compress'>>;
 
 class HttpClient implements Client, TaskReader {
   readonly http: Http;
   readonly tasksPath: string;
   readonly #aggsign: string;
-  readonly #manners: Manners;
+  readonly #settings: Settings;
 
-  constructor(http: Http, serviceName: string, manners: Manners) {
-    this.http = http;
+  constructor(settings: Settings) {
+    const { serviceName } = settings;
+    this.http = new Http(settings);
     this.tasksPath = `/v1/${serviceName}/tasks`;
     this.#aggsign = `/v1/${serviceName}/aggsign`;
-    this.#manners = manners;
+    this.#settings = settings;
   }
 
   get baseUrl(): string {
     return this.http.base;
   }
 
-  async sign(message: Uint8Array | string, { signal }: CallOptions = {}): Promise<SignAnswer> {
+  async sign(message: Uint8Array | string, options?: CallOptions): Promise<SignAnswer> {
+    const { signal } = readCall(options);
     const digest = typeof message === 'string' ? message : encodeWireHex(message);
     const body = JSON.stringify({ digest });
     // Nothing is stored, so a repeat only creates another signature.
@@ -220,45 +193,47 @@ class HttpClient implements Client, TaskReader {
     return readSignAnswer(await this.http.json({ ...call, signal }));
   }
 
-  async createTask(options: CreateOptions = {}): Promise<UploadTicket> {
+  async createTask(options?: CreateOptions): Promise<UploadTicket> {
+    const { idempotencyKey, signal } = readCall(options, 'idempotencyKey');
     const answer = await this.http.json({
       method: 'POST',
       to: { path: `${this.#aggsign}/task` },
-      headers: { 'idempotency-key': options.idempotencyKey ?? newIdempotencyKey() },
+      headers: { 'idempotency-key': idempotencyKey ?? newIdempotencyKey() },
       // If the server ignores keys, a repeat leaves behind at most a task without a file.
       repeat: 'safe',
-      signal: options.signal,
+      signal,
     });
     return readTicket(answer);
   }
 
-  async renewUpload(id: TaskIdInput, { signal }: CallOptions = {}): Promise<UploadTicket> {
+  async renewUpload(id: TaskIdInput, options?: CallOptions): Promise<UploadTicket> {
+    const { signal } = readCall(options);
     const to = { path: `${this.#aggsign}/task/${taskId(id)}/url` };
     return readTicket(await this.http.json({ method: 'POST', to, repeat: 'safe', signal }));
   }
 
-  async upload(to: UploadTicket | string, items: Batch, options: UploadOptions = {}) {
+  async upload(to: UploadTicket | string, items: Batch, options?: UploadOptions) {
+    const read = readCall(options, 'onProgress');
     const url = typeof to === 'string' ? to : to.url;
     const file = await this.#pack(url, await taskFile(items));
-    await upload(this.http, this.#manners.uploadBy, url, file, options);
+    await upload(this.http, this.#settings.uploadBy, url, file, read);
   }
 
   /** Encodes the body for this URL. */
   async #pack(url: string, body: Uint8Array): Promise<Packed> {
     const own = url.startsWith(`${this.http.base}/`);
-    return own && this.#manners.compress === 'gzip' ? packed(body) : { body, headers: {} };
+    return own && this.#settings.compress === 'gzip' ? packed(body) : { body, headers: {} };
   }
 
-  notify(id: TaskIdInput, options: CallOptions = {}): Promise<TaskRecord> {
+  notify(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord> {
+    const call = readCall(options);
     const path = `${this.#aggsign}/notify`;
-    const record = (each: TaskId) => this.record(each, options.signal);
-    return notifyUploaded(this.http, path, taskId(id), record, options);
+    const record = (each: TaskId) => this.record(each, call.signal);
+    return notifyUploaded(this.http, path, taskId(id), record, call);
   }
 
-  async aggregate(
-    items: readonly (Triple | Item)[],
-    { idempotencyKey = newIdempotencyKey(), signal }: CreateOptions = {},
-  ): Promise<TaskRecord> {
+  async aggregate(items: readonly (Triple | Item)[], options?: CreateOptions): Promise<TaskRecord> {
+    const { idempotencyKey = newIdempotencyKey(), signal } = readCall(options, 'idempotencyKey');
     const request = new TextEncoder().encode(JSON.stringify({ data: items.map(toTriple) }));
     const sent = await this.#pack(`${this.http.base}${this.#aggsign}`, request);
     const { text, headers } = await this.http.send({
@@ -266,7 +241,7 @@ class HttpClient implements Client, TaskReader {
       to: { path: this.#aggsign },
       body: sent.body,
       headers: { ...sent.headers, 'idempotency-key': idempotencyKey },
-      repeat: repeatUnderKey(this.http, this.#manners.idempotencyKeys, this.#aggsign, signal),
+      repeat: repeatUnderKey(this.http, this.#settings.idempotencyKeys, this.#aggsign, signal),
       transfer: true,
       signal,
     });
@@ -274,13 +249,14 @@ class HttpClient implements Client, TaskReader {
     return acceptedRecord(body, headers.get('location'), (id) => this.record(id, signal));
   }
 
-  async submit(items: Batch, options: SubmitOptions = {}): Promise<TaskRecord> {
-    const { onProgress, signal } = options;
+  async submit(items: Batch, options?: SubmitOptions): Promise<TaskRecord> {
+    const { onProgress, ...create } = readCall(options, 'idempotencyKey', 'onProgress');
+    const { signal } = create;
     const file = await taskFile(items);
     const tell = (step: SubmitProgress['step'], done: number, total = 1) =>
       onProgress?.({ step, done, total });
     tell('create', 0);
-    const ticket = await this.createTask(options);
+    const ticket = await this.createTask(create);
     tell('create', 1);
     await this.upload(ticket, file, {
       signal,
@@ -296,7 +272,8 @@ class HttpClient implements Client, TaskReader {
     return this.http.json({ method: 'GET', to: { path }, repeat: 'safe', signal });
   }
 
-  task(id: TaskIdInput, { signal }: CallOptions = {}): Promise<TaskRecord> {
+  task(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord> {
+    const { signal } = readCall(options);
     return this.record(taskId(id), signal);
   }
 
@@ -306,12 +283,19 @@ class HttpClient implements Client, TaskReader {
     return record;
   }
 
-  async *tasks(options: ListOptions = {}): AsyncGenerator<TaskListItem, void, undefined> {
+  tasks(options?: ListOptions): AsyncGenerator<TaskListItem, void, undefined> {
+    return this.#tasks(readCall(options, 'status', 'limit', 'order'));
+  }
+
+  async *#tasks(options: ListOptions): AsyncGenerator<TaskListItem, void, undefined> {
     const cursors = new Set<string>();
     let cursor: string | undefined;
     let before = '';
     for (;;) {
-      const { tasks, next } = await this.page({ ...options, cursor });
+      const { tasks, next } = await this.page({
+        ...options,
+        ...(cursor !== undefined && { cursor }),
+      });
       if (tasks.length === 0) return;
       const ids = tasks.map(({ id }) => id).join();
       if (ids === before) throw repeated();
@@ -323,17 +307,19 @@ class HttpClient implements Client, TaskReader {
     }
   }
 
-  async page({ signal, ...options }: PageOptions = {}): Promise<TaskPage> {
+  async page(options?: PageOptions): Promise<TaskPage> {
+    const { signal, ...own } = readCall(options, 'status', 'limit', 'order', 'cursor');
     const query = new URLSearchParams();
     for (const name of ['status', 'limit', 'order', 'cursor'] as const) {
-      const value = options[name];
+      const value = own[name];
       if (value !== undefined) query.set(name, String(value));
     }
     const search = query.size > 0 ? `?${query}` : '';
     return readPage(await this.#get(this.tasksPath + search, signal));
   }
 
-  async cancel(id: TaskIdInput, { signal }: CallOptions = {}): Promise<TaskRecord | null> {
+  async cancel(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord | null> {
+    const { signal } = readCall(options);
     const own = taskId(id);
     for (let count = 0; ; count++) {
       // DELETE removes a task that has ended, so it is sent only for an unfinished one.
@@ -348,7 +334,8 @@ class HttpClient implements Client, TaskReader {
     }
   }
 
-  async remove(id: TaskIdInput, { signal }: CallOptions = {}): Promise<void> {
+  async remove(id: TaskIdInput, options?: CallOptions): Promise<void> {
+    const { signal } = readCall(options);
     const own = taskId(id);
     let maybeGone = false;
     const repeat = async (error: ClientError): Promise<'safe'> => {
@@ -373,16 +360,19 @@ class HttpClient implements Client, TaskReader {
     return answer === undefined ? null : readRecord(answer);
   }
 
-  events(id: TaskIdInput, { signal }: CallOptions = {}): AsyncGenerator<TaskRecord, void> {
+  events(id: TaskIdInput, options?: CallOptions): AsyncGenerator<TaskRecord, void> {
+    const { signal } = readCall(options);
     return recordEvents(this.http, this.tasksPath, taskId(id), signal);
   }
 
-  waitFor(task: TaskIdInput | TaskRecord | UploadTicket, options: WaitOptions = {}) {
+  waitFor(task: TaskIdInput | TaskRecord | UploadTicket, options?: WaitOptions) {
+    const read = readCall(options, 'onProgress', 'by', 'pollMs', 'patienceMs');
     const id = taskId(typeof task === 'object' ? task.process_id : task);
-    return waitForTask(this, id, options);
+    return waitForTask(this, id, read);
   }
 
-  async result(id: TaskIdInput, options: ResultOptions = {}): Promise<TaskResult> {
+  async result(id: TaskIdInput, given?: ResultOptions): Promise<TaskResult> {
+    const options = readCall(given, 'statements');
     const own = taskId(id);
     const record = await this.record(own, options.signal);
     let path = record.result_path;
@@ -407,8 +397,9 @@ class HttpClient implements Client, TaskReader {
   async verify(
     aggregate: Uint8Array | string | Pick<ResultFile, 'aggregate'>,
     statements: readonly StatementInput[],
-    { signal }: CallOptions = {},
+    options?: CallOptions,
   ): Promise<boolean> {
+    const { signal } = readCall(options);
     const given =
       typeof aggregate === 'object' && 'aggregate' in aggregate ? aggregate.aggregate : aggregate;
     const hex = typeof given === 'string' ? given : encodeWireHex(given);

@@ -1,15 +1,9 @@
 /** HTTP requests: address, API key, time limits, safe retries. Every failure is a ClientError. */
 import { ClientError, malformed } from './clientError.ts';
 import { parseExactJson } from './exactJson.ts';
+import { checkKey, type Settings } from './options.ts';
 import { readProblem } from './records.ts';
-import {
-  checkRetries,
-  mayRepeat,
-  type Repeat,
-  readRetryAfter,
-  systemCode,
-  waitMs,
-} from './retry.ts';
+import { mayRepeat, type Repeat, readRetryAfter, systemCode, waitMs } from './retry.ts';
 import type { CallOptions, ClientOptions, Fetch, RetryOptions } from './types.ts';
 
 /** Limit for answers from a broken or hostile server; larger than any valid answer. */
@@ -53,16 +47,15 @@ export class Http {
   readonly #transferTimeoutMs: number;
   readonly #signal: AbortSignal | undefined;
 
-  constructor(options: ClientOptions) {
-    this.base = readBase(options.baseUrl);
-    this.retries = checkRetries(options.retries);
-    this.#apiKey = options.apiKey;
-    if (typeof options.apiKey === 'string') checkKey(options.apiKey);
-    this.hasOwnFetch = options.fetch !== undefined;
-    this.#fetch = options.fetch ?? ((input, init) => globalThis.fetch(input, init));
-    this.#timeoutMs = checkMs('timeoutMs', options.timeoutMs ?? 30_000);
-    this.#transferTimeoutMs = checkMs('transferTimeoutMs', options.transferTimeoutMs ?? 900_000);
-    this.#signal = options.signal;
+  constructor(settings: Settings) {
+    this.base = readBase(settings.baseUrl);
+    this.retries = settings.retries;
+    this.#apiKey = settings.apiKey;
+    this.hasOwnFetch = settings.fetch !== undefined;
+    this.#fetch = settings.fetch ?? ((input, init) => globalThis.fetch(input, init));
+    this.#timeoutMs = settings.timeoutMs;
+    this.#transferTimeoutMs = settings.transferTimeoutMs;
+    this.#signal = settings.signal;
   }
 
   /** Sends a request and retries it as allowed. @throws ClientError */
@@ -295,7 +288,10 @@ function linkSignals(signals: readonly (AbortSignal | undefined)[], limitMs: num
   };
 }
 
-function readBase(baseUrl: string | URL): string {
+function readBase(baseUrl: unknown): string {
+  if (typeof baseUrl !== 'string' && typeof (baseUrl as URL | null)?.href !== 'string') {
+    throw new TypeError('"baseUrl" must be a url');
+  }
   const here = (globalThis as { location?: { href?: string } }).location?.href;
   let url: URL;
   try {
@@ -307,15 +303,4 @@ function readBase(baseUrl: string | URL): string {
     throw new TypeError('"baseUrl" must be an http or https url');
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
-}
-
-/** Checked here, since the engine's error would contain the key. */
-function checkKey(key: string): string {
-  if (typeof key === 'string' && /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(key)) return key;
-  throw new TypeError('"apiKey" must be text that fits into a header');
-}
-
-function checkMs(name: string, value: number): number {
-  if (typeof value === 'number' && value > 0) return value;
-  throw new RangeError(`"${name}" must be a positive number`);
 }

@@ -11,14 +11,6 @@ import type { RetryOptions } from './types.ts';
  */
 export type Repeat = 'safe' | 'unsafe';
 
-/** The defaults of {@link RetryOptions}. */
-const DEFAULT_RETRIES: Required<RetryOptions> = Object.freeze({
-  times: 4,
-  baseMs: 300,
-  maxMs: 10_000,
-  maxRetryAfterMs: 60_000,
-});
-
 /** Statuses of temporary failures, including those of proxies. */
 const PASSING = new Set([408, 425, 429, 500, 502, 503, 504, 507]);
 
@@ -30,18 +22,6 @@ const NOT_SENT = new Set([
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
-
-/** @throws TypeError, RangeError for unknown options and wrong values */
-export function checkRetries(options: RetryOptions | false = {}): Required<RetryOptions> {
-  if (options === false) return { ...DEFAULT_RETRIES, times: 0 };
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(DEFAULT_RETRIES, name)) throw new TypeError(`"retries" has no "${name}"`);
-    if (typeof value !== 'number' || !(value >= 0)) {
-      throw new RangeError(`"retries.${name}" must be a number of at least 0`);
-    }
-  }
-  return { ...DEFAULT_RETRIES, ...options };
-}
 
 /** Returns whether the request may be repeated after this failure. */
 export function mayRepeat(error: ClientError, repeat: Repeat): boolean {

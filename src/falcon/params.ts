@@ -145,11 +145,17 @@ export const SAMPLER_SEED_BYTES = 48;
 /** Range of seed lengths of `keygen`, in bytes. */
 export const SEED_BYTES = Object.freeze({ min: 8, max: 128 });
 
+/** Bytes of randomness from which salt and coins of a signature are derived. */
+export const HEDGE_BYTES = 48;
+
 /** Kinds of reproducible signing, as the module's numbers: assembly/falcon/reproducible.ts. */
 export const DETERMINISTIC = 0;
 export const DERIVED = 1;
 export const KINDS = Object.freeze([DETERMINISTIC, DERIVED] as const);
 export type Kind = (typeof KINDS)[number];
+/** The number of hedged signing for `absorbKey`. */
+export const HEDGED = 2;
+
 /**
  * Reads the name of a format.
  *

@@ -7,12 +7,15 @@
  * wiped, too.
  */
 import { type InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
-import { CodedError, isCodedError, isStackOverflow } from '../shared/errors.ts';
+import { CodedError } from '../shared/errors.ts';
 import { set, subarray } from '../shared/intrinsics.ts';
+import { fillRandom } from '../shared/random.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
 import {
   CONSTANT_TIME,
   type FalconParams,
+  HEDGE_BYTES,
+  HEDGED,
   KINDS,
   readFormat,
   SALT_BYTES,
@@ -54,26 +57,8 @@ export function runSecret<T>(
  * @throws CodedError `NO_RANDOMNESS`
  */
 export function drawSeed({ randomness, seed }: Machine, length: number): void {
-  const drawn = subarray(randomness, 0, length);
-  try {
-    globalThis.crypto.getRandomValues(drawn);
-  } catch (cause) {
-    throw isStackOverflow(cause) || isCodedError(cause) ? cause : noRandomness(cause);
-  }
-  // All zeros mean a stubbed generator, which would reveal the key with the second signature.
-  let bits = 0;
-  for (let i = 0; i < length; i++) bits |= drawn[i]!;
-  if (bits === 0) throw noRandomness();
-  set(seed, drawn);
+  set(seed, fillRandom(subarray(randomness, 0, length)));
 }
-
-const noRandomness = (cause?: unknown): CodedError =>
-  new CodedError('NO_RANDOMNESS', {
-    message:
-      'This host has no crypto.getRandomValues that works. A polyfill must be loaded before the ' +
-      'first key or signature is made.',
-    cause,
-  });
 
 function readSeed(given: unknown): InputBytes {
   const seed = readBytes('seed', given);
@@ -124,7 +109,7 @@ export function expand(module: ModuleName, params: FalconParams, secretKey: unkn
       const { exports } = machine;
       encoded.copyTo(machine.secretKey);
       const status = exports.expandKey(params.logn);
-      if (status === 0) for (const kind of KINDS) exports.absorbKey(params.logn, kind);
+      if (status === 0) for (const kind of [...KINDS, HEDGED]) exports.absorbKey(params.logn, kind);
       return status;
     },
     ({ exports, expanded: region }) => {
@@ -138,6 +123,10 @@ export function expand(module: ModuleName, params: FalconParams, secretKey: unkn
   );
 }
 
+/**
+ * Signs with the coins of `options.testSeed`; otherwise hedged (assembly/falcon/hedged.ts): salt
+ * and coins are derived from 48 random bytes, the key and the message.
+ */
 export function sign(
   module: ModuleName,
   params: FalconParams,
@@ -152,23 +141,40 @@ export function sign(
     module,
     params,
     (machine) => {
-      const { exports, seed } = machine;
-      if (testSeed === undefined) {
-        drawSeed(machine, SALT_BYTES + SAMPLER_SEED_BYTES);
-      } else {
-        testSeed.salt.copyTo(seed);
-        testSeed.samplerSeed.copyTo(seed, SALT_BYTES);
-      }
-      const messageLength = machine.takeMessage(message, exports.SEED.value);
+      const { exports } = machine;
       if ('expanded' in key) {
         set(machine.expanded, key.expanded);
-        return exports.signExpanded(logn, format, messageLength, profileNumber);
+      } else {
+        key.copyTo(machine.secretKey);
+        const status = exports.expandKey(logn);
+        if (status < 0) return status;
+        if (testSeed === undefined) exports.absorbKey(logn, HEDGED);
       }
-      key.copyTo(machine.secretKey);
-      return exports.sign(logn, format, messageLength, profileNumber);
+      if (testSeed === undefined) startHedged(machine, params, format);
+      else {
+        testSeed.salt.copyTo(machine.seed);
+        testSeed.samplerSeed.copyTo(machine.seed, SALT_BYTES);
+      }
+      const messageLength = machine.takeMessage(message, exports.SEED.value);
+      const finish = testSeed === undefined ? exports.signHedged : exports.signExpanded;
+      return finish(logn, format, messageLength, profileNumber);
     },
     (machine, length) => read(machine.signature, length),
   );
+}
+
+/**
+ * Draws the randomness of a signature, and derives its salt with the expanded key.
+ *
+ * Shape: EXPANDED -> SEED = salt ‖ randomness
+ */
+export function startHedged(
+  machine: Machine,
+  { logn, profileNumber }: FalconParams,
+  format: number,
+): void {
+  set(machine.seed, fillRandom(subarray(machine.randomness, 0, HEDGE_BYTES)), SALT_BYTES);
+  machine.exports.startHedged(logn, format, profileNumber);
 }
 
 export function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {

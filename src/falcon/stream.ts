@@ -4,11 +4,11 @@
  */
 import { InputBytes, readBytes, typeName } from '../shared/arguments.ts';
 import { wipe } from '../shared/bytes.ts';
-import { set } from '../shared/intrinsics.ts';
+import { set, subarray } from '../shared/intrinsics.ts';
 import { HashState } from './hashState.ts';
 import { type Expanded, type ExpandedKey, insideExpanded } from './keys.ts';
-import { type FalconParams, SALT_BYTES, SAMPLER_SEED_BYTES } from './params.ts';
-import { drawSeed, expand, readSigningOptions, runSecret } from './sign.ts';
+import { type FalconParams, HEDGE_BYTES, SALT_BYTES, SAMPLER_SEED_BYTES } from './params.ts';
+import { expand, readSigningOptions, runSecret, startHedged } from './sign.ts';
 import type { ByteStream } from './types.ts';
 import { type InputKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
@@ -67,39 +67,42 @@ export async function signStream(
   checkStream(stream);
   refuseDerivedSalt(options);
   const { format, testSeed } = readSigningOptions(params, options, ['format', 'testSeed']);
-  // Copied, because the caller's array may change while the stream is read.
-  const samplerSeed = testSeed?.samplerSeed.copy();
-  const salt = testSeed?.salt.copy() ?? drawnSalt(module, params);
   const own = insideExpanded(secretKey) === undefined ? expand(module, params, secretKey) : null;
   const key = own ?? (secretKey as ExpandedKey);
-  checkKey(params, key);
+  // Salt ‖ randomness, or the test's coins: copied, because the caller's arrays may change.
+  const seed = new Uint8Array(SALT_BYTES + Math.max(HEDGE_BYTES, SAMPLER_SEED_BYTES));
   let hash: HashState | undefined;
   try {
-    hash = new HashState(module, new InputBytes('salt', salt), true);
+    if (testSeed === undefined) drawSeed(module, params, format, key, seed);
+    else {
+      checkKey(params, key);
+      testSeed.salt.copyTo(seed);
+      testSeed.samplerSeed.copyTo(seed, SALT_BYTES);
+    }
+    hash = new HashState(module, new InputBytes('salt', subarray(seed, 0, SALT_BYTES)), true);
     await hashAll(stream, hash);
     const state = hash;
     const { expanded } = checkKey(params, key);
+    const { logn, profileNumber } = params;
     return runSecret(
       module,
       params,
       (machine) => {
-        if (samplerSeed === undefined) drawSeed(machine, SALT_BYTES + SAMPLER_SEED_BYTES);
-        else set(machine.seed, samplerSeed, SALT_BYTES);
-        set(machine.seed, salt);
+        const { exports } = machine;
         set(machine.expanded, expanded);
-        return machine.exports.signExpanded(
-          params.logn,
-          format,
-          state.restore(machine),
-          params.profileNumber,
-        );
+        set(machine.seed, seed);
+        // Derives the same salt again.
+        if (testSeed === undefined) exports.startHedged(logn, format, profileNumber);
+        const messageLength = state.restore(machine);
+        const finish = testSeed === undefined ? exports.signHedged : exports.signExpanded;
+        return finish(logn, format, messageLength, profileNumber);
       },
       (machine, length) => read(machine.signature, length),
     );
   } finally {
     own?.destroy();
     hash?.wipe();
-    if (samplerSeed) wipe(samplerSeed);
+    wipe(seed);
   }
 }
 
@@ -118,17 +121,31 @@ function refuseDerivedSalt(options: unknown): void {
   );
 }
 
-/** @throws CodedError `NO_RANDOMNESS` */
-const drawnSalt = (module: ModuleName, params: FalconParams): Uint8Array<ArrayBuffer> =>
+/**
+ * Draws the randomness of a signature, and derives its salt, as `sign` does.
+ *
+ * Shape: -> seed = salt ‖ randomness
+ * @throws CodedError `NO_RANDOMNESS`
+ */
+function drawSeed(
+  module: ModuleName,
+  params: FalconParams,
+  format: number,
+  key: ExpandedKey,
+  seed: Uint8Array,
+): void {
+  const { expanded } = checkKey(params, key);
   runSecret(
     module,
     params,
     (machine) => {
-      drawSeed(machine, SALT_BYTES);
+      set(machine.expanded, expanded);
+      startHedged(machine, params, format);
       return 0;
     },
-    (machine) => read(machine.seed, SALT_BYTES),
+    (machine) => set(seed, subarray(machine.seed, 0, SALT_BYTES + HEDGE_BYTES)),
   );
+}
 
 /** Implements `FalconVerifier.verifyStream`. */
 export async function verifyStream(

@@ -22,7 +22,7 @@ const SIZES = {
   SHAKE: 208,
   SK: 2305,
   SEED: 128,
-  EXPANDED: 111_360,
+  EXPANDED: 111_616,
 } as const;
 const PREPARED_KEY_BYTES = 4096;
 

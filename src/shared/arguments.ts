@@ -152,11 +152,11 @@ export function readList<T>(
 
 /**
  * Reads the options of a call, each once. Inherited properties are ignored, so that a polluted
- * prototype cannot set options.
+ * prototype can neither set options nor observe them.
  *
  * @param known accepted names
  * @param name name of the object in errors
- * @returns their values; missing options are undefined
+ * @returns their values, without a prototype; missing options are undefined
  * @throws TypeError if it is not a plain object, or has an unknown name
  */
 export function readOptions<K extends string>(
@@ -164,7 +164,8 @@ export function readOptions<K extends string>(
   known: readonly K[],
   name = 'options',
 ): { readonly [N in K]: unknown } {
-  const options = {} as { [N in K]: unknown };
+  // Without a prototype: an accessor on Object.prototype would intercept what is written here.
+  const options = Object.create(null) as { [N in K]: unknown };
   for (const key of known) options[key] = undefined;
   if (value === undefined) return options;
   if (!isPlainObject(value)) {

@@ -142,6 +142,7 @@ export interface CodedErrorDetails {
  * ```
  */
 export class CodedError extends Error {
+  override readonly name: string = 'CodedError';
   readonly code: ErrorCode;
   readonly status: number;
   readonly retriable: boolean;
@@ -158,14 +159,25 @@ export class CodedError extends Error {
       details.message ?? entry.message,
       details.cause === undefined ? undefined : { cause: details.cause },
     );
-    this.name = 'CodedError';
     this.code = code;
     this.status = entry.status;
     this.retriable = entry.retriable;
-    if (details.index !== undefined) this.index = details.index;
-    if (details.invalid !== undefined) this.invalid = details.invalid;
-    if (details.form !== undefined) this.form = details.form;
+    const { index, invalid, form } = details;
+    defineFields(this, { index, invalid, form });
   }
+}
+
+/**
+ * Defines the fields that are not undefined. An assignment would fail where Error.prototype is
+ * frozen, or reach an accessor on Object.prototype.
+ */
+export function defineFields<T extends object>(error: T, fields: object): T {
+  for (const [name, value] of Object.entries(fields)) {
+    if (value === undefined) continue;
+    const field = { value, enumerable: true, configurable: true, writable: true };
+    Object.defineProperty(error, name, Object.assign(Object.create(null), field));
+  }
+  return error;
 }
 
 /**

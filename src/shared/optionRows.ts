@@ -221,9 +221,10 @@ export function readOptions<Table extends OptionTable>(
     throw new TypeError(`"${where}.${name}" is not an option`);
   }
   const given = source as Readonly<Record<string, unknown>>;
-  const values: Record<string, unknown> = {};
+  // Without a prototype: see `readOptions` of arguments.ts.
+  const values: Record<string, unknown> = Object.create(null);
   for (const [name, row] of Object.entries(table)) {
-    const value = given[name];
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
     values[name] = value === undefined ? fallbackOf(row) : accept(`${where}.${name}`, row, value);
   }
   return values as RowValues<Table>;

@@ -130,7 +130,6 @@ describe('lists', () => {
     expect(second.next).toBeTypeOf('string');
     const third = await bob.page({ limit: 5, cursor: second.next });
     expect([third.tasks.length, third.next]).toEqual([0, '']);
-    expect((await failure(bob.page({ limit: 0 }))).status).toBe(400);
   });
 
   test('cancel: only what has not ended; remove: whatever it is', async () => {
@@ -195,7 +194,7 @@ describe('refusals', () => {
     expect(() => createClient({ baseUrl: 'ftp://x' })).toThrow(TypeError);
     expect(() => createClient({ baseUrl: 'nowhere' })).toThrow(TypeError);
     // @ts-expect-error: no such option
-    expect(() => createClient({ baseUrl: http.address, key: 'x' })).toThrow(/no option "key"/);
+    expect(() => createClient({ baseUrl: http.address, key: 'x' })).toThrow(/unknown option "key"/);
     expect(() => createClient({ baseUrl: http.address, retries: { times: -1 } })).toThrow(
       RangeError,
     );

@@ -1,7 +1,8 @@
 /** Who may import whom: the rooms of the house, for test/architecture.test.ts. */
 
 /** What the library's rooms stand on. */
-const FOUNDATION = /^src\/shared\/(errors|intrinsics|arguments|bytes|inflate|wait|wasmLoader)\.ts$/;
+const FOUNDATION =
+  /^src\/shared\/(errors|intrinsics|arguments|bytes|inflate|random|wait|wasmLoader)\.ts$/;
 
 /** What all of the command line may use. */
 const LIBRARY: readonly RegExp[] = [
@@ -23,7 +24,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/shared\/(errors|intrinsics|arguments|bytes|wait|wasmLoader|wasmModule\.d)\.ts$/,
+    from: /^src\/shared\/(intrinsics|errors|arguments|bytes|random|wait|wasm(Loader|Module\.d))\.ts$/,
     self: '',
     to: [/^src\/shared\/(errors|intrinsics|moduleEdits)\.ts$/],
   },
@@ -151,7 +152,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   {
     from: /^src\/middleware\/stores\/port\//,
     self: 'src/middleware/stores/port/',
-    to: [/^src\/shared\/errors\.ts$/, /^src\/wire\/taskStates\.ts$/],
+    to: [/^src\/shared\/(errors|random)\.ts$/, /^src\/wire\/taskStates\.ts$/],
   },
   {
     from: /^src\/middleware\/stores\/rules\//,
@@ -191,7 +192,10 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   {
     from: /^src\/middleware\/identity\//,
     self: 'src/middleware/identity/',
-    to: [/^src\/shared\/(errors|hash)\.ts$/, /^src\/middleware\/(events|stores\/port\/\w+)\.ts$/],
+    to: [
+      /^src\/shared\/(errors|hash|random)\.ts$/,
+      /^src\/middleware\/(events|stores\/port\/\w+)\.ts$/,
+    ],
   },
   // Adapters to hosts know the service from outside only.
   {
@@ -208,7 +212,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\//,
     self: 'src/middleware/',
     to: [
-      /^src\/shared\/(errors|bytes|wait|hash|optionRows)\.ts$/,
+      /^src\/shared\/(errors|bytes|random|wait|hash|optionRows)\.ts$/,
       /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
       /^src\/(shared\/threads|wire)\//,
       /^hono(\/|$)/,
@@ -221,7 +225,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/client\//,
     self: 'src/client/',
     to: [
-      /^src\/shared\/(errors|bytes|arguments)\.ts$/,
+      /^src\/shared\/(errors|bytes|random|arguments)\.ts$/,
       /^src\/aggregate\/index\.ts$/,
       // Formats that need nothing of the library.
       /^src\/wire\/(hex|triple|taskStates)\.ts$/,

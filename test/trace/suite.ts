@@ -15,7 +15,7 @@
  */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { DERIVED, DETERMINISTIC } from '../../src/falcon/params.ts';
+import { DERIVED, DETERMINISTIC, HEDGED } from '../../src/falcon/params.ts';
 import { numberedSeed } from '../support/keygenModel.ts';
 import { testRandom } from '../support/random.ts';
 import { SHORT_RUN } from '../support/run.ts';
@@ -237,6 +237,20 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
           const fit = kind === DERIVED ? [FIT, FIT_PADDED] : [FIT];
           expectList(differing(m, traces), [EXPANSION, REJECTION, ...fit]);
         }
+      });
+
+      test('hedged, constant time: no place differs but those of expansion and the sampler', () => {
+        const traces = traced(secrets, ({ secretKey, message, samplerSeed }) => {
+          put('SK', secretKey);
+          expect(m.exports.expandKey!(logn)).toBe(0);
+          m.exports.absorbKey!(logn, HEDGED);
+          m.bytes('SEED', 88).set(samplerSeed, 40);
+          m.exports.startHedged!(logn, CONSTANT_TIME, 0);
+          put('IN', message);
+          const { length } = message;
+          expect(m.exports.signHedged!(logn, CONSTANT_TIME, length, 0)).toBeGreaterThan(0);
+        });
+        expectList(differing(m, traces), [EXPANSION, REJECTION]);
       });
 
       test('keygen, candidates drawn alike: the operands of divisions', () => {

@@ -8,6 +8,7 @@
 import { scryptAsync } from '@noble/hashes/scrypt.js';
 import { wipe } from '../../shared/bytes.ts';
 import { CodedError } from '../../shared/errors.ts';
+import { randomBytes } from '../../shared/random.ts';
 import { DerReader, encode, encodeInteger, encodeOid, isSequence, TAG } from './der.ts';
 import { badKey, keyError } from './forms.ts';
 
@@ -189,8 +190,8 @@ export async function encrypt(
   passphrase: Bytes,
   derivation: Derivation,
 ): Promise<Bytes> {
-  const salt = random(SALT);
-  const iv = random(BLOCK);
+  const salt = randomBytes(SALT);
+  const iv = randomBytes(BLOCK);
   const key = await derive(derivation, salt, passphrase, 'encrypt');
   const data = new Uint8Array(await subtle().encrypt({ name: 'AES-CBC', iv }, key, plain));
   const cipher = encode(TAG.sequence, encodeOid(AES_256_CBC), encode(TAG.octetString, iv));
@@ -281,16 +282,4 @@ function subtle(): SubtleCrypto {
   const found = globalThis.crypto?.subtle as SubtleCrypto | undefined;
   if (found === undefined) throw new CodedError('NO_WEBCRYPTO');
   return found;
-}
-
-/** @throws CodedError `NO_RANDOMNESS` */
-function random(length: number): Bytes {
-  const bytes = new Uint8Array(length);
-  try {
-    globalThis.crypto.getRandomValues(bytes);
-  } catch (cause) {
-    throw new CodedError('NO_RANDOMNESS', { cause });
-  }
-  if (bytes.every((byte) => byte === 0)) throw new CodedError('NO_RANDOMNESS');
-  return bytes;
 }

@@ -1,5 +1,6 @@
 /** Rate limits: of the requests of a client, and of the refused requests of an address. */
 import { sha256 } from '../../shared/hash.ts';
+import { randomBytes } from '../../shared/random.ts';
 import type { Rate } from './clientLimits.ts';
 import { ProblemError } from './problems.ts';
 
@@ -89,7 +90,7 @@ export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;
   /** Keyed hashes of the credentials that were valid most recently. */
   readonly #good = new Set<string>();
-  readonly #salt = crypto.getRandomValues(new Uint8Array(16));
+  readonly #salt = randomBytes(16);
 
   constructor(rate: Rate) {
     this.#limiter = new RequestLimiter(rate);

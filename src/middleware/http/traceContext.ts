@@ -3,6 +3,7 @@
  * as part of which trace. Read strictly: whatever the standard calls invalid is as good as absent.
  */
 import { toHex } from '../../shared/bytes.ts';
+import { randomBytes } from '../../shared/random.ts';
 
 /** The position of a caller in its trace. */
 export interface TraceParent {
@@ -40,4 +41,4 @@ export const requestIdOf = (header: unknown): string =>
   parseTraceparent(typeof header === 'string' ? header : undefined)?.traceId ?? newTraceId();
 
 /** A new id of a trace, for a request that came without one. */
-export const newTraceId = (): string => toHex(crypto.getRandomValues(new Uint8Array(16)));
+export const newTraceId = (): string => toHex(randomBytes(16));

@@ -5,6 +5,7 @@
  */
 import { CodedError } from '../../shared/errors.ts';
 import { sha256 } from '../../shared/hash.ts';
+import { randomBytes } from '../../shared/random.ts';
 import { errorText, type Logger } from '../events.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../stores/port/taskStore.ts';
 
@@ -58,8 +59,7 @@ export async function rotateApiKey(
   return record && { key, record };
 }
 
-const newKey = () =>
-  PREFIX + Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url');
+const newKey = () => PREFIX + Buffer.from(randomBytes(32)).toString('base64url');
 
 /**
  * Returns the `authenticate` hook of a service with keys in its own store. For an expired key, it

@@ -186,11 +186,17 @@ const SILENT: Logger = { debug: nothing, info: nothing, warn: nothing, error: no
  *
  * @throws TypeError for an unknown name or a wrong type, RangeError for a value out of range
  */
-export function resolveOptions(options: ServiceOptions = {}): Settings {
-  const values = readOptions('options', SERVICE_OPTIONS, options, CODE);
+export function resolveOptions(given: ServiceOptions = {}): Settings {
+  const values = readOptions('options', SERVICE_OPTIONS, given, CODE);
+  // Without a prototype: see `readOptions` of shared/arguments.ts.
+  const options: ServiceOptions = Object.assign(Object.create(null), given);
   checkPorts(options);
-  const limits = readOptions('options.limits', CLIENT_LIMITS, options.limits ?? {});
-  const burst = options.limits?.burst ?? 2 * limits.requestsPerSecond;
+  const limits = readOptions(
+    'options.limits',
+    CLIENT_LIMITS,
+    options.limits === undefined ? {} : options.limits,
+  );
+  const { burst = 2 * limits.requestsPerSecond } = limits;
   const twoBodies = 2 * values.maxBodyBytes;
   const maxBufferedBytes = options.maxBufferedBytes ?? Math.max(values.maxBufferedBytes, twoBodies);
   const { store, blobs, signer, authenticate, onEvent = nothing, onPortCall } = options;

@@ -2,7 +2,7 @@
  * The messages between a pool and its threads. A thread first sends a hello. It then answers every
  * request once, and may send news before the answer.
  */
-import { CodedError, type ErrorCode, toCodedError } from '../errors.ts';
+import { CodedError, defineFields, type ErrorCode, toCodedError } from '../errors.ts';
 
 export type Request =
   | { readonly id: number; readonly work: unknown }
@@ -37,7 +37,7 @@ export function faultOf(error: unknown): Fault {
 
 /** Returns the error with its fields; of a subclass, only they remain. */
 export const errorOf = ({ code, message, text, fields }: Fault): CodedError =>
-  Object.assign(new CodedError(code, { message, cause: new Error(text) }), fields);
+  defineFields(new CodedError(code, { message, cause: new Error(text) }), fields);
 
 /**
  * A view is sent as its buffer: Deno inspects every element of a view that it transfers, which

@@ -90,9 +90,11 @@ function optionsOf(
 ): SignOptions {
   const { extraEntropy, random } = checkSigningOptions(options);
   if (random !== undefined) {
-    const salt = abytes(random(SALT_BYTES), SALT_BYTES, 'nonce');
-    const samplerSeed = abytes(random(SAMPLER_SEED_BYTES), SAMPLER_SEED_BYTES, 'seed');
-    return { format, testSeed: { salt, samplerSeed } };
+    // Copies, each before the next call: a generator may return the same array again.
+    const next = (name: string, length: number) =>
+      copyBytes(name, abytes(random(length), length, name));
+    const salt = next('nonce', SALT_BYTES);
+    return { format, testSeed: { salt, samplerSeed: next('seed', SAMPLER_SEED_BYTES) } };
   }
   if (extraEntropy === undefined) return { format };
   if (extraEntropy === false) return { format, salt: 'derived' };

@@ -1,4 +1,5 @@
 /** Parts that the stores share: listeners, rows of tasks and quotas, new secrets. */
+import { randomBytes } from '../../../shared/random.ts';
 import type { TaskState } from '../../../wire/taskStates.ts';
 import type { ClientQuota } from './serviceStore.ts';
 import type { BlobRef, ListedTask } from './task.ts';
@@ -28,7 +29,7 @@ export class Listeners {
 }
 
 /** Returns 32 random bytes. */
-export const newSecret = (): Uint8Array => crypto.getRandomValues(new Uint8Array(32));
+export const newSecret = (): Uint8Array => randomBytes(32);
 
 /** The columns of a task in a list: an `error` can name 1722 signatures, and a page 1000 tasks. */
 export interface ListedRow {
