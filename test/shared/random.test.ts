@@ -1,6 +1,5 @@
 /** Generators that are stubbed, or fill only a part of what they are given. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { newIdempotencyKey } from '../../src/client/submit.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { exportEncryptedSecretKey } from '../../src/falcon/keys/index.ts';
 import { fnDsaDraft512 } from '../../src/falcon/profiles/fnDsaDraft.ts';
@@ -57,7 +56,6 @@ const SECRETS: readonly [string, number, () => unknown][] = [
   ['keygen of the draft', 32, () => fnDsaDraft512.keygen()],
   ['sign of the draft', 40, () => fnDsaDraft512.sign(message, draft.secretKey)],
   ['encrypted export', 16, () => exportEncryptedSecretKey(secretKey, 'passphrase')],
-  ['Idempotency-Key', 16, () => newIdempotencyKey()],
   ['secret of URLs', 32, () => newSecret()],
   ['API key', 32, () => createApiKey({ putApiKey: async () => null } as never, { name: 'a' })],
 ];
