@@ -24,7 +24,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/shared\/(intrinsics|errors|arguments|bytes|random|wait|wasm(Loader|Module\.d))\.ts/,
+    from: /^src\/shared\/(intrinsics|errors|arguments|bytes|random|wait|wasm\w+)(\.d)?\.ts$/,
     self: '',
     to: [/^src\/shared\/(errors|intrinsics|moduleEdits)\.ts$/],
   },
