@@ -10,7 +10,7 @@ import { isCodedError } from '../../shared/errors.ts';
 import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
 import { parseTaskFile } from '../../wire/taskFile.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, EXIT, FILE_EXITS, flag, out, valued } from '../lib/command.ts';
+import { type Command, FILE_EXITS, flag, out, valued } from '../lib/command.ts';
 import { defineCommand, describeInvalid, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseBinary, writeOutput } from '../lib/io.ts';
 import { FILE_LIMITS, readThreads, THREADS } from '../lib/tasks.ts';
@@ -52,7 +52,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation): Promise<number> {
+async function execute(invocation: Invocation): Promise<void> {
   const { io, positionals, option, flag, report } = invocation;
   const to = option('out');
   if (flag('raw')) refuseBinary(to, io);
@@ -61,7 +61,7 @@ async function execute(invocation: Invocation): Promise<number> {
   const items = parseTaskFile(await readInput(positionals[0]!, io), FILE_LIMITS);
   const start = performance.now();
   const made = await aggregateOrReport(items, { format, threads }, invocation);
-  if (made === undefined) return EXIT.invalid;
+  if (made === undefined) return;
   const { aggregate, choice } = made;
   const timings = { aggregate_ms: performance.now() - start };
   const result = makeResultFile({ processId: null, aggregate, items, timings });
@@ -86,7 +86,6 @@ async function execute(invocation: Invocation): Promise<number> {
       `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their total)\n` +
       `${describeChoice(choice)}\n`,
   );
-  return EXIT.ok;
 }
 
 function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoice): string {

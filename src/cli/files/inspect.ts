@@ -4,7 +4,7 @@ import { importPublicKey, importSecretKey } from '../../falcon/keys/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { parseResultFile } from '../../wire/resultFile.ts';
 import { parseStatementFile, parseTaskFile } from '../../wire/taskFile.ts';
-import { type Command, EXIT, FILE_EXITS } from '../lib/command.ts';
+import { type Command, FILE_EXITS } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readInput } from '../lib/io.ts';
 import { FILE_LIMITS } from '../lib/tasks.ts';
@@ -30,7 +30,7 @@ export const command: Command = defineCommand({
 /** `kind` and its properties; sizes in bytes. */
 type Facts = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
-async function execute({ io, positionals, report }: Invocation): Promise<number> {
+async function execute({ io, positionals, report }: Invocation): Promise<void> {
   const [path = '-'] = positionals;
   const file = await readInput(path, io);
   const { kind, ...facts } = identify(file);
@@ -43,7 +43,6 @@ async function execute({ io, positionals, report }: Invocation): Promise<number>
     { ok: true, file_bytes: file.length, kind, ...facts },
     `${kind}, ${plural(file.length, 'byte')}\n${lines.join('')}`,
   );
-  return EXIT.ok;
 }
 
 /** @throws CodedError `BAD_KEY_FILE` if it is nothing that falconry reads or writes */

@@ -1,6 +1,6 @@
 /** `falconry key`: derives public keys, converts key files, and changes their passphrases. */
 import { isCodedError } from '../../shared/errors.ts';
-import { type Command, EXIT, FILE_EXITS, flag, out, valued } from '../lib/command.ts';
+import { type Command, FILE_EXITS, flag, out, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseOnTerminal, SHOW, writeOutput } from '../lib/io.ts';
 import { PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
@@ -65,7 +65,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation): Promise<number> {
+async function execute(invocation: Invocation): Promise<void> {
   const { io, verb, positionals, option, flag } = invocation;
   const isNew = verb === 'passphrase' && !flag('remove');
   const format = (option('to') ?? (verb === 'passphrase' ? 'pem' : 'json')) as KeyFormat;
@@ -94,7 +94,7 @@ async function write(
   format: KeyFormat,
   passphrase: Uint8Array | null,
   invocation: Invocation,
-): Promise<number> {
+): Promise<void> {
   const { io, option, flag, report } = invocation;
   const { parameterSet } = key;
   const to = option('out');
@@ -109,7 +109,6 @@ async function write(
     { ok: true, kind, parameter_set: parameterSet, format, encrypted, out: to ?? '-' },
     `${parameterSet} ${kind} key in ${format}${encrypted ? ', encrypted' : ''}\n`,
   );
-  return EXIT.ok;
 }
 
 /** The public key of a file without a secret key; null for any other file. */

@@ -1,7 +1,7 @@
 /** `falconry keygen`: writes a key pair to a file. */
 import { SEED_BYTES } from '../../falcon/params.ts';
 import { CodedError } from '../../shared/errors.ts';
-import { type Command, EXIT, FILE_EXITS, flag, out, UsageError, valued } from '../lib/command.ts';
+import { type Command, FILE_EXITS, flag, out, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseOnTerminal, SHOW, writeOutput } from '../lib/io.ts';
 import { NEW_PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
@@ -47,7 +47,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation): Promise<number> {
+async function execute(invocation: Invocation): Promise<void> {
   const { io, option, flag, report } = invocation;
   const falcon = FALCONS[option('set') as keyof typeof FALCONS];
   const secretOut = option('out');
@@ -79,7 +79,6 @@ async function execute(invocation: Invocation): Promise<number> {
     { ok: true, parameter_set: parameterSet, out: secretOut ?? '-', public: publicOut },
     `${parameterSet} key pair made; ${advice}\n`,
   );
-  return EXIT.ok;
 }
 
 async function readSeed(path: string | undefined, io: Invocation['io']) {

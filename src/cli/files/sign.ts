@@ -3,7 +3,6 @@ import type { ExpandedSecretKey, Falcon, SignatureFormat } from '../../falcon/in
 import { formatTaskFile } from '../../wire/triple.ts';
 import {
   type Command,
-  EXIT,
   FILE_EXITS,
   flag,
   type Io,
@@ -55,7 +54,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation): Promise<number> {
+async function execute(invocation: Invocation): Promise<void> {
   const { io, positionals, option, flag, report } = invocation;
   const to = option('out');
   const isRaw = flag('raw');
@@ -82,7 +81,6 @@ async function execute(invocation: Invocation): Promise<number> {
     { ok: true, parameter_set: parameterSet, count, out: to ?? '-' },
     `${plural(count, 'message')} signed\n`,
   );
-  return EXIT.ok;
 }
 
 interface Way {

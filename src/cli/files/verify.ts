@@ -4,7 +4,7 @@ import { toOrdinary } from '../../falcon/deterministic.ts';
 import type { SignatureFormat } from '../../falcon/index.ts';
 import type { InvalidItem } from '../../shared/errors.ts';
 import { parseTaskFile } from '../../wire/taskFile.ts';
-import { type Command, EXIT, FILE_EXITS, valued } from '../lib/command.ts';
+import { type Command, FILE_EXITS, valued } from '../lib/command.ts';
 import { defineCommand, describeInvalid, type Invocation } from '../lib/define.ts';
 import { readInput, streamInput } from '../lib/io.ts';
 import { FILE_LIMITS } from '../lib/tasks.ts';
@@ -41,19 +41,18 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation): Promise<number> {
+async function execute(invocation: Invocation): Promise<void> {
   const { positionals, report, option } = invocation;
   const verify = option('key') === undefined ? verifyFile : verifyOne;
   const { count, invalid } = await verify(positionals[0]!, invocation);
   if (invalid.length === 0) {
     report({ ok: true, count }, `valid: ${plural(count, 'signature')}\n`);
-    return EXIT.ok;
+    return;
   }
   report(
     { ok: false, code: 'INVALID_SIGNATURES', count, invalid },
     `invalid: ${invalid.length} of ${count}\n${describeInvalid(invalid)}`,
   );
-  return EXIT.invalid;
 }
 
 type Verdicts = { readonly count: number; readonly invalid: readonly InvalidItem[] };

@@ -8,7 +8,7 @@ import {
 import { parseResultFile, refusalOf, verifyResultFileWith } from '../../wire/resultFile.ts';
 import { parseStatementFile } from '../../wire/taskFile.ts';
 import { formatTaskFile, type Statement } from '../../wire/triple.ts';
-import { type Command, EXIT, FILE_EXITS, valued } from '../lib/command.ts';
+import { type Command, FILE_EXITS, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readInput, writeOutput } from '../lib/io.ts';
 import { FILE_LIMITS, readThreads, THREADS } from '../lib/tasks.ts';
@@ -47,7 +47,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute({ io, positionals, option, report, progress }: Invocation): Promise<number> {
+async function execute({ io, positionals, option, report, progress }: Invocation): Promise<void> {
   const [aggregatePath, statementsPath] = positionals as [string, string];
   const threads = readThreads(option('threads'));
   const file = await readInput(aggregatePath, io);
@@ -65,7 +65,7 @@ async function execute({ io, positionals, option, report, progress }: Invocation
         ? `invalid: not an aggregate of signatures for ${plural(statements.length, 'statement')}\n`
         : `invalid: ${reason}\n`,
     );
-    return EXIT.invalid;
+    return;
   }
   const extract = option('extract');
   if (extract !== undefined) {
@@ -80,7 +80,6 @@ async function execute({ io, positionals, option, report, progress }: Invocation
     `valid: ${plural(count, 'signature')} ${format === 'proof' ? 'proved' : 'bundled'} in ` +
       `${sizes.total} bytes (including ${sizes.salts} bytes of salts)\n`,
   );
-  return EXIT.ok;
 }
 
 /** The aggregate, and whether it is valid. A bare one does not start with `{`. */

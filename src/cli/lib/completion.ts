@@ -1,5 +1,5 @@
 /** `falconry completion`: scripts for shells, generated from the data of the commands. */
-import { type Command, type CommandFacts, EXIT } from './command.ts';
+import type { Command, CommandFacts } from './command.ts';
 import { defineCommand } from './define.ts';
 
 export const completionCommand = (commands: () => Promise<readonly Command[]>): Command =>
@@ -19,7 +19,6 @@ export const completionCommand = (commands: () => Promise<readonly Command[]>): 
     writesToStdout: () => true,
     async execute({ io, verb }) {
       io.stdout.write(SCRIPTS[verb as keyof typeof SCRIPTS](await commands()));
-      return EXIT.ok;
     },
   });
 

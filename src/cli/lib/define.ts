@@ -42,15 +42,16 @@ export interface Invocation<N extends SettingName = SettingName> {
   config(): Promise<Config<N>>;
   /**
    * Reports the outcome as text or, with `--json`, as one line of JSON; on standard error if the
-   * command's own output goes to standard output. `--quiet` suppresses the text.
+   * command's own output goes to standard output. `--quiet` suppresses the text. After
+   * `ok: false`, the exit code is 1.
    */
   report(facts: Facts, text: string): void;
   /** Prints the command's own output: text or, with `--json`, one line of JSON. */
   print(facts: unknown, text?: string): void;
   /** Prints a remark on standard error, unless `--json` or `--quiet` is given. */
   note(text: string): void;
-  /** Reports a failure: JSON like `report`, text on standard error. @returns the exit code */
-  fail(facts: Facts, text: string): number;
+  /** Reports a failure: JSON like `report`, text on standard error; the exit code is 1. */
+  fail(facts: Facts, text: string): void;
 }
 
 interface CommandParts<N extends SettingName = SettingName> extends Omit<CommandFacts, 'options'> {
@@ -65,7 +66,7 @@ interface CommandParts<N extends SettingName = SettingName> extends Omit<Command
   readonly takes?: Takes | Readonly<Record<string, Takes>>;
   /** Returns true if the command's own output goes to standard output. */
   writesToStdout?(invocation: Pick<Invocation, 'option' | 'flag'>): boolean;
-  execute(invocation: Invocation<N>): Promise<number>;
+  execute(invocation: Invocation<N>): Promise<void>;
 }
 
 export function defineCommand<const N extends SettingName = never>(
@@ -106,7 +107,7 @@ async function run<N extends SettingName>(
     checkArguments(parts, verb, positionals);
     checkOptions(command, verb, values, named);
     refuseTwiceStdin(command, values, positionals);
-    return await parts.execute({
+    await parts.execute({
       io,
       verb,
       positionals,
@@ -124,6 +125,7 @@ async function run<N extends SettingName>(
         return read;
       },
     });
+    return outputs.exitCode();
   } catch (error) {
     outputs.progress.end();
     return reportFailure(parts.name, error, io, json ? outputs.reports : null);
@@ -135,22 +137,28 @@ const readers = (values: Facts): Pick<Invocation, 'option' | 'flag'> => ({
   flag: (name) => values[name] === true,
 });
 
-/** The outputs of a command, and the stream of its reports. */
+/** The outputs of a command, the stream of its reports, and its exit code. */
 function outputsOf(
   { name, writesToStdout }: Pick<CommandParts, 'name' | 'writesToStdout'>,
   values: Facts,
   io: Io,
-): Pick<Invocation, 'progress' | 'report' | 'print' | 'note' | 'fail'> & { reports: Output } {
+): Pick<Invocation, 'progress' | 'report' | 'print' | 'note' | 'fail'> & {
+  reports: Output;
+  exitCode(): number;
+} {
   const { json, quiet } = values;
   const reports = writesToStdout?.(readers(values)) ? io.stderr : io.stdout;
   const progress = createProgress(io, quiet === true || json === true);
+  let exitCode: number = EXIT.ok;
   const report: Invocation['report'] = (facts, text) => {
     progress.end();
+    if (facts.ok === false) exitCode = EXIT.invalid;
     if (json) reports.write(`${JSON.stringify(facts)}\n`);
     else if (!quiet) reports.write(text);
   };
   return {
     reports,
+    exitCode: () => exitCode,
     progress,
     report,
     print: (facts, text = '') => io.stdout.write(json ? `${JSON.stringify(facts)}\n` : text),
@@ -161,7 +169,7 @@ function outputsOf(
     fail(facts, text) {
       report(facts, '');
       if (!json) io.stderr.write(`falconry ${name}: ${text}`);
-      return EXIT.invalid;
+      exitCode = EXIT.invalid;
     },
   };
 }

@@ -1,5 +1,5 @@
 /** `falconry doctor`: checks the machine and what `falconry serve` would use on it. */
-import { type Command, EXIT, UsageError } from '../lib/command.ts';
+import { type Command, UsageError } from '../lib/command.ts';
 import { type ConfigReading, examineConfig } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { hasColour } from '../lib/progress.ts';
@@ -44,7 +44,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation<DoctorSetting>): Promise<number> {
+async function execute(invocation: Invocation<DoctorSetting>): Promise<void> {
   const { io, given, report } = invocation;
   const config = await examineConfig(DOCTOR_SETTINGS, { options: given, env: io.env });
   const findings = await examine(config, thisHost(), io.env);
@@ -58,7 +58,6 @@ async function execute(invocation: Invocation<DoctorSetting>): Promise<number> {
     `${configText(explained, config.file)}\n${findingsText(findings, colour)}\n` +
       `${plural(faults, 'fault')}, ${plural(warnings, 'warning')}\n`,
   );
-  return faults === 0 ? EXIT.ok : EXIT.invalid;
 }
 
 /** Returns every finding, in the order in which a start would meet them. */

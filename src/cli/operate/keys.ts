@@ -2,7 +2,7 @@
 import { createApiKey, type NewApiKey, rotateApiKey } from '../../middleware/identity/apiKeys.ts';
 import type { ApiKeyRecord, ApiKeyStore } from '../../middleware/stores/port/taskStore.ts';
 import { duration } from '../../shared/optionRows.ts';
-import { type Command, EXIT, FILE_EXITS, type Takes, UsageError, valued } from '../lib/command.ts';
+import { type Command, FILE_EXITS, type Takes, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { refuseOnTerminal, SHOW } from '../lib/io.ts';
 import { readNumber } from '../lib/settingText.ts';
@@ -65,7 +65,7 @@ const OVERLAP = duration('time for which both keys work', { max: YEAR_MS });
 
 type Call = Invocation<StoreSetting>;
 
-async function execute(call: Call): Promise<number> {
+async function execute(call: Call): Promise<void> {
   const verb = call.verb as Verb;
   const [hash] = call.positionals;
   if (hash !== undefined && !/^[0-9a-f]{8,64}$/i.test(hash)) {
@@ -97,7 +97,7 @@ function readTimes({ option }: Call) {
 }
 type Times = ReturnType<typeof readTimes>;
 
-const notFound = (message: string, { fail }: Call): number =>
+const notFound = (message: string, { fail }: Call) =>
   fail({ ok: false, code: 'NOT_FOUND', message }, `${message}\n`);
 
 async function create(store: ApiKeyStore, { ttlMs }: Times, call: Call) {
@@ -108,7 +108,6 @@ async function create(store: ApiKeyStore, { ttlMs }: Times, call: Call) {
     ...(ttlMs && { ttlMs }),
   });
   showKey(made, call);
-  return EXIT.ok;
 }
 
 /** Prints the key alone on standard output, so that it can be captured. */
@@ -126,7 +125,6 @@ async function list(store: ApiKeyStore, { print }: Call) {
     return `${sha256.slice(0, 16)}  ${facts.join('  ')}  ${printable(name)}\n`;
   });
   print(records.map(wireRecord), lines.join(''));
-  return EXIT.ok;
 }
 
 function expiry({ expiresAt, expired }: Pick<ApiKeyRecord, 'expiresAt' | 'expired'>): string {
@@ -158,12 +156,10 @@ async function rotate(store: ApiKeyStore, old: ApiKeyRecord, times: Times, call:
   const { expiresAt } = (await store.findApiKey(old.sha256)) ?? old;
   const replaced = { replaces: old.sha256, replaced_expires_at: expiresAt };
   showKey(made, call, replaced, `\nThe old key ends at ${expiresAt}.`);
-  return EXIT.ok;
 }
 
 async function revoke(store: ApiKeyStore, { sha256, clientId, name }: ApiKeyRecord, call: Call) {
   await store.removeApiKey(sha256);
   const facts = { ok: true, sha256, client_id: clientId, name };
   call.report(facts, `Revoked ${name} of client ${clientId}.\n`);
-  return EXIT.ok;
 }

@@ -1,6 +1,6 @@
 /** `falconry migrate`: brings a PostgreSQL database up to this version. */
 import type { MigrateOptions, Migration } from '../../middleware/stores/postgres/index.ts';
-import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
+import { type Command, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { explained, loadPostgres } from './stores.ts';
 
@@ -25,7 +25,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation<'database' | 'databaseDirect'>): Promise<number> {
+async function execute(invocation: Invocation<'database' | 'databaseDirect'>): Promise<void> {
   const [check, dryRun] = [invocation.flag('check'), invocation.flag('dry-run')];
   const { values } = await invocation.config();
   const url = values.databaseDirect ?? values.database;
@@ -36,7 +36,6 @@ async function execute(invocation: Invocation<'database' | 'databaseDirect'>): P
   const due = (check || dryRun) && done.steps.length > 0;
   const facts = { ok: !(check && due), from: done.from, to: done.to, steps: done.steps };
   invocation.report({ ...facts, taken: !(check || dryRun) }, describe(done, due));
-  return facts.ok ? EXIT.ok : EXIT.invalid;
 }
 
 async function migrateBy(url: string, options: MigrateOptions): Promise<Migration> {

@@ -5,7 +5,7 @@
 import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
 import type { Task } from '../../middleware/stores/port/task.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
-import { type Command, EXIT, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
+import { type Command, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { checkTaskIds, LIMIT, printTasks, readLimit, tableRow } from '../lib/tasks.ts';
 import { printable } from '../lib/text.ts';
@@ -30,12 +30,11 @@ export const command: Command = defineCommand({
   execute: list,
 });
 
-async function list(invocation: Invocation<StoreSetting>): Promise<number> {
+async function list(invocation: Invocation<StoreSetting>): Promise<void> {
   const most = readLimit(invocation);
   return withStore(invocation, { mayBeNew: false }, async (store) => {
     const tasks = unfinished(store, invocation.flag('aside'));
     await printTasks(tasks, most, { head: HEAD, line, facts }, invocation);
-    return EXIT.ok;
   });
 }
 
@@ -99,7 +98,7 @@ export const retryCommand: Command = defineCommand({
   execute: retry,
 });
 
-async function retry(invocation: Invocation<StoreSetting>): Promise<number> {
+async function retry(invocation: Invocation<StoreSetting>): Promise<void> {
   const { positionals: ids, flag: has, report, json, fail } = invocation;
   if (has('all') === ids.length > 0) throw new UsageError('expected ids of tasks, or --all');
   checkTaskIds(ids);
@@ -109,20 +108,18 @@ async function retry(invocation: Invocation<StoreSetting>): Promise<number> {
       if (isDone) report({ process_id: id, retried: true }, `${id} waits again\n`);
       return isDone;
     };
-    let code: number = EXIT.ok;
     for (const id of ids) {
       if (await putBack(id)) continue;
       const message = `no task ${id} was set aside`;
       const facts = { process_id: id, retried: false, code: 'NOT_FOUND', message };
-      code = fail(facts, `${message}\n`);
+      fail(facts, `${message}\n`);
     }
-    if (!has('all')) return code;
+    if (!has('all')) return;
     let count = 0;
     for await (const { id } of unfinished(store, true)) {
       // False if another process was quicker.
       if (await putBack(String(id))) count++;
     }
     if (count === 0 && !json) report({}, 'no task was set aside\n');
-    return EXIT.ok;
   });
 }

@@ -2,7 +2,7 @@
 import { CLIENT_LIMITS } from '../../middleware/options/optionTable.ts';
 import type { ClientQuota } from '../../middleware/stores/port/serviceStore.ts';
 import { sizeText } from '../../wire/sizes.ts';
-import { type Command, EXIT, flag, UsageError, valued } from '../lib/command.ts';
+import { type Command, flag, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readNumber, showBytes } from '../lib/settingText.ts';
 import { plural } from '../lib/text.ts';
@@ -44,7 +44,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
+async function execute(invocation: Invocation<StoreSetting>): Promise<void> {
   const { positionals, flag: has, print, report } = invocation;
   const changes = readChanges(invocation);
   const isChanged = Object.keys(changes).length > 0;
@@ -55,7 +55,6 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
       const all = await quotas.quotas();
       const lines = all.map((quota) => `client ${quota.clientId}  ${describe(quota)}\n`);
       print(all.map(wireQuota), lines.join(''));
-      return EXIT.ok;
     });
   }
   const clientId = readNumber('the client', CLIENT, client);
@@ -72,7 +71,6 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<number> {
       { ok: true, ...wireQuota({ clientId, ...quota }), used },
       `Client ${clientId}: ${describe(quota)}; in use: ${uses}\n`,
     );
-    return EXIT.ok;
   });
 }
 

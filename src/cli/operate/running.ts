@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FalconService, Logger, ServiceOptions } from '../../middleware/index.ts';
 import type { Settings } from '../../middleware/options/options.ts';
-import { EXIT, IoFailure } from '../lib/command.ts';
+import { IoFailure } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { Invocation } from '../lib/define.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
@@ -47,7 +47,7 @@ export async function runService<N extends WorkerSetting>(
   { values, warnings }: Pick<Config<WorkerSetting>, 'values' | 'warnings'>,
   options: ServiceOptions,
   role: Role,
-): Promise<number> {
+): Promise<void> {
   // Mistakes in the settings come before anything is opened.
   resolveService(options);
   const logger = createLogger(io, values.logLevel, values.log);
@@ -86,7 +86,6 @@ export async function runService<N extends WorkerSetting>(
     for (const close of closing.reverse()) await close();
   }
   if (!json) report({}, 'Stopped.\n');
-  return EXIT.ok;
 }
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {

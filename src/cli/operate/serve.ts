@@ -66,7 +66,7 @@ const FIRST_KEY = /^[\x21-\x7e]{32,512}$/;
 
 type Values = Config<ServeSetting>['values'];
 
-async function execute(invocation: Invocation<ServeSetting>): Promise<number> {
+async function execute(invocation: Invocation<ServeSetting>): Promise<void> {
   const { io, json, flag } = invocation;
   const config = await invocation.config();
   const { values } = config;

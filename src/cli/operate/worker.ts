@@ -28,7 +28,7 @@ export const command: Command = defineCommand({
 /** Enough for its tasks, their heartbeats and its health. */
 const CONNECTIONS = 4;
 
-async function execute(invocation: Invocation<WorkerSetting>): Promise<number> {
+async function execute(invocation: Invocation<WorkerSetting>): Promise<void> {
   const config = await invocation.config();
   return runService(invocation, config, workerOptions(config), {
     connections: CONNECTIONS,

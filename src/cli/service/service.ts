@@ -45,19 +45,19 @@ async function openService(invocation: ServiceCall): Promise<Service> {
  */
 export async function withService(
   invocation: ServiceCall,
-  work: (service: Service) => Promise<number>,
+  work: (service: Service) => Promise<void>,
   advice = '',
-): Promise<number> {
+): Promise<void> {
   const service = await openService(invocation);
   try {
-    return await work(service);
+    await work(service);
   } catch (error) {
     if (!isClientError(error)) throw error;
     const { kind, code, message, record, invalid } = error;
     if (kind !== 'task' && kind !== 'result') throw failure(error, service, advice);
     const facts = { process_id: record?.process_id, status: record?.status, invalid };
     const shown = invalid.map(({ index, reason }) => ({ index, reason: printable(reason) }));
-    return invocation.fail(
+    invocation.fail(
       { ok: false, code, message, ...facts },
       `${printable(message)}\n${describeInvalid(shown)}`,
     );

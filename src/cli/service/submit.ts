@@ -5,7 +5,7 @@ import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../
 import { parseTaskFile } from '../../wire/taskFile.ts';
 import { beforeNotification, stateOfText } from '../../wire/taskStates.ts';
 import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, EXIT, flag, out, ServiceFailure, valued } from '../lib/command.ts';
+import { type Command, flag, out, ServiceFailure, valued } from '../lib/command.ts';
 import { defineCommand } from '../lib/define.ts';
 import { isStdout, readInput, writeOutput } from '../lib/io.ts';
 import { FILE_LIMITS } from '../lib/tasks.ts';
@@ -56,7 +56,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: ServiceCall): Promise<number> {
+async function execute(invocation: ServiceCall): Promise<void> {
   const { io, positionals, option, flag } = invocation;
   const path = positionals[0]!;
   const statePath = option('state') ?? (path === '-' ? undefined : `${path}.submit`);
@@ -87,7 +87,7 @@ interface Work {
   readonly items: readonly TaskItem[];
 }
 
-async function submit(work: Work): Promise<number> {
+async function submit(work: Work): Promise<void> {
   const { invocation, service, keeper, file, items } = work;
   const { client } = service;
   const { progress, report, note, flag, option } = invocation;
@@ -98,7 +98,7 @@ async function submit(work: Work): Promise<number> {
   const facts = { process_id: id, count: items.length, resumed: opened.resumed };
   if (!flag('wait')) {
     report({ ok: true, ...facts }, `task ${id} accepted: ${plural(items.length, 'signature')}\n`);
-    return EXIT.ok;
+    return;
   }
   try {
     await client.waitFor(id, { onProgress: (record) => progress.update(progressOf(record)) });
@@ -120,7 +120,6 @@ async function submit(work: Work): Promise<number> {
     `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ${bytes} ` +
       `bytes, ${check ? 'verified' : 'not verified'}\n`,
   );
-  return EXIT.ok;
 }
 
 const describeStep = ({ step, process_id }: SubmitState) =>

@@ -2,7 +2,7 @@
 import type { TaskListItem, TaskRecord } from '../../client/index.ts';
 import { parseStatementFile } from '../../wire/taskFile.ts';
 import { TASK_STATES } from '../../wire/taskStates.ts';
-import { type Command, EXIT, flag, out, type Takes, valued } from '../lib/command.ts';
+import { type Command, flag, out, type Takes, valued } from '../lib/command.ts';
 import { defineCommand } from '../lib/define.ts';
 import { isStdout, readInput, writeOutput } from '../lib/io.ts';
 import { checkTaskIds, FILE_LIMITS, LIMIT, printTasks, readLimit, tableRow } from '../lib/tasks.ts';
@@ -70,12 +70,9 @@ export const command: Command = defineCommand({
   execute,
 });
 
-async function execute(invocation: ServiceCall): Promise<number> {
+async function execute(invocation: ServiceCall): Promise<void> {
   checkTaskIds(invocation.positionals);
-  return withService(invocation, async (service) => {
-    await RUN[invocation.verb as Verb](service, invocation);
-    return EXIT.ok;
-  });
+  await withService(invocation, (service) => RUN[invocation.verb as Verb](service, invocation));
 }
 
 const RUN: Record<Verb, (service: Service, call: ServiceCall) => Promise<void>> = {
