@@ -4,7 +4,7 @@
  */
 import type { Counter, Histogram, Registry } from 'prom-client';
 import type { PortCall, QueueDepth, RunnerEvent, ServiceEvent } from '../../middleware/index.ts';
-import { IoFailure } from '../lib/command.ts';
+import { load } from './stores.ts';
 
 type Prometheus = typeof import('prom-client');
 
@@ -23,18 +23,11 @@ const CALL_SECONDS = [0.0002, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0
 /** Any other method of a caller counts as OTHER. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']);
 
+const NEEDED = 'metrics need the package prom-client: npm install prom-client@15';
+
 /** @throws IoFailure if prom-client is not installed */
 export async function loadMetrics(threads: number): Promise<Metrics> {
-  let prometheus: Prometheus;
-  try {
-    prometheus = await import('prom-client');
-  } catch (error) {
-    if (!/'prom-client'/.test((error as Error).message)) throw error;
-    throw new IoFailure('metrics need the package prom-client: npm install prom-client@15', {
-      cause: error,
-    });
-  }
-  return new Metrics(prometheus, threads);
+  return new Metrics(await load(/'prom-client'/, NEEDED, () => import('prom-client')), threads);
 }
 
 const OF_REQUEST = ['route', 'method', 'status'];

@@ -8,7 +8,7 @@ import type { Invocation } from '../lib/define.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
 import { createLogger, openObservability } from './observability.ts';
 import { resolveService, type WorkerSetting } from './serveConfig.ts';
-import { loadFramework, openShared, type SharedStores } from './stores.ts';
+import { load, openShared, type SharedStores } from './stores.ts';
 
 type Open = typeof openHttpServer;
 
@@ -21,6 +21,17 @@ export interface Prepared {
   /** @throws IoFailure if the port cannot be opened */
   readonly open: Open;
 }
+
+const NEEDED =
+  'the service needs the packages hono (4.7 or newer) and @hono/node-server: ' +
+  'npm install hono @hono/node-server';
+
+/** Also fails if Hono is too old for the other package. */
+const loadFramework = () =>
+  load(/'(hono|@hono\/node-server)[/']|[\\/]hono[\\/]package\.json/, NEEDED, async () => {
+    const { falconService } = await import('../../middleware/index.ts');
+    return { falconService, ...(await import('./httpServer.ts')) };
+  });
 
 /** The differences between the two commands. */
 export interface Role {
@@ -53,9 +64,10 @@ export async function runService<N extends WorkerSetting>(
   const logger = createLogger(io, values.logLevel, values.log);
   for (const warning of warnings) logger.warn(warning);
   const shared = await openShared(values, io.env, role.connections);
-  const closing: (() => Promise<unknown>)[] = [() => shared.close()];
+  const closing: (() => Promise<unknown>)[] = [async () => shared.store?.close()];
   try {
-    const all = { ...options, ...shared.options };
+    const { store, blobs } = shared;
+    const all = { ...options, ...(store && { store }), ...(blobs && { blobs }) };
     const settings = resolveService(all);
     const { threads } = settings;
     const isHere = all.store === undefined || all.blobs === undefined;

@@ -85,14 +85,12 @@ export async function openShared(
   }
   return {
     store,
-    options: { ...(store && { store }), ...(blobs && { blobs }) },
+    blobs,
     /** Their addresses, without passwords. */
     shown: {
       database: database === undefined ? null : await showDatabase(database),
       blobs: values.blobs ?? null,
     },
-    /** To be called after the service has stopped. */
-    close: async () => store?.close(),
   };
 }
 
@@ -170,40 +168,30 @@ export function explained(error: unknown, where?: string): unknown {
   return new IoFailure(`${where === undefined ? '' : `${where}: `}${error.message}${why}`);
 }
 
+/** Loads what needs a package. @throws IoFailure if errors show that the package is not installed */
+export async function load<Module>(
+  isMissing: RegExp,
+  message: string,
+  module: () => Promise<Module>,
+): Promise<Module> {
+  try {
+    return await module();
+  } catch (error) {
+    if (!isMissing.test((error as Error).message)) throw error;
+    throw new IoFailure(message, { cause: error });
+  }
+}
+
 export const loadPostgres = () =>
-  load('pg', 'a database', () => import('../../middleware/stores/postgres/index.ts'));
+  load(
+    /'pg'/,
+    'a database needs the package pg: npm install pg',
+    () => import('../../middleware/stores/postgres/index.ts'),
+  );
 
 const loadS3 = () =>
-  load('aws4fetch', 'a bucket', async () => {
+  load(/'aws4fetch'/, 'a bucket needs the package aws4fetch: npm install aws4fetch', async () => {
     // The store itself loads it only when it signs.
     await import('aws4fetch');
     return import('../../middleware/blobs/s3/index.ts');
   });
-
-/** @throws IoFailure if the package is not installed */
-async function load<Module>(name: string, what: string, module: () => Promise<Module>) {
-  try {
-    return await module();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'ERR_MODULE_NOT_FOUND' || !message.includes(`'${name}'`)) throw error;
-    throw new IoFailure(`${what} needs the package ${name}: npm install ${name}`, { cause: error });
-  }
-}
-
-const NEEDED =
-  'the service needs the packages hono (4.7 or newer) and @hono/node-server: ' +
-  'npm install hono @hono/node-server';
-
-/** @throws IoFailure if one of the two is not installed, or Hono is too old for the other */
-export async function loadFramework() {
-  try {
-    const { falconService } = await import('../../middleware/index.ts');
-    const { openHttpServer } = await import('./httpServer.ts');
-    return { falconService, openHttpServer };
-  } catch (error) {
-    const { message } = error as Error;
-    if (!/'(hono|@hono\/node-server)[/']|[\\/]hono[\\/]package\.json/.test(message)) throw error;
-    throw new IoFailure(NEEDED, { cause: error });
-  }
-}
