@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `falconry <command>`: finds the command, runs it on the real streams, sets its exit code. */
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Command, EXIT, EXIT_MEANINGS, type ExitName, type Io } from './lib/command.ts';
 import { exitRows, table, widthOf, wrap } from './lib/help.ts';
@@ -41,7 +41,8 @@ export async function main(args: readonly string[], io: Io): Promise<number> {
     return EXIT.usage;
   }
   if (first === '--version' || first === '-V') {
-    io.stdout.write(`${await version()}\n`);
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+    io.stdout.write(`${JSON.parse(manifest).version}\n`);
     return EXIT.ok;
   }
   // `falconry help sign` is `falconry sign --help`.
@@ -60,8 +61,8 @@ function refuseName(name: string, args: readonly string[], io: Io): number {
   const what = name.startsWith('-') ? 'option' : 'command';
   const known = what === 'option' ? ['--help', '--version'] : Object.keys(COMMANDS);
   const message = `unknown ${what} "${name}"${hint(name, known, (n) => `"${n}"`)}`;
-  const json = JSON.stringify({ ok: false, code: 'USAGE', message });
-  if (args.includes('--json')) io.stdout.write(`${json}\n`);
+  const json = `${JSON.stringify({ ok: false, code: 'USAGE', message })}\n`;
+  if (args.includes('--json')) io.stdout.write(json);
   else io.stderr.write(`falconry: ${message}\nTry: falconry --help\n`);
   return EXIT.usage;
 }
@@ -93,18 +94,6 @@ async function overview({ stdout }: Pick<Io, 'stdout'>): Promise<string> {
   return `${parts.join('\n\n')}\n`;
 }
 
-async function version(): Promise<string> {
-  const { readFile } = await import('node:fs/promises');
-  const text = await readFile(new URL('../../package.json', import.meta.url), 'utf8');
-  return JSON.parse(text).version;
-}
-
-/** Whether this file itself was run: from the sources, or in tests. */
-function started(): boolean {
-  const [, script] = process.argv;
-  return script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url);
-}
-
 /** Runs the command of the process: falconry.cjs calls this on a Node that is new enough. */
 export async function start(): Promise<void> {
   const { stdin, stdout, stderr, env } = process;
@@ -119,5 +108,7 @@ export async function start(): Promise<void> {
   process.exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env });
 }
 
-// No await here: falconry.cjs requires this file, which must be there at once.
-if (started()) void start();
+// If this file itself was run: from the sources, or in tests. No await here: falconry.cjs requires
+// this file, which must be there at once.
+const [, script] = process.argv;
+if (script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url)) void start();

@@ -121,18 +121,13 @@ export const EXIT_MEANINGS: Readonly<Record<ExitName, string>> = Object.freeze({
 });
 
 /** A mistake in the arguments or the configuration: shown with a hint to `--help`, exit code 2. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-}
+export class UsageError extends Error {}
 
 /** A file, stream, port or store that could not be opened, read or written: exit code 3. */
-export class IoFailure extends Error {
-  override readonly name = 'IoFailure';
-}
+export class IoFailure extends Error {}
 
 /** The service refused, or could not be reached: exit code 4. */
 export class ServiceFailure extends Error {
-  override readonly name = 'ServiceFailure';
   /** The problem's own code, or `UNREACHABLE`. */
   readonly code: string;
   /** More for `--json`: status, problem document. */

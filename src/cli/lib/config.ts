@@ -91,10 +91,7 @@ interface Given {
   readonly inFile?: boolean;
 }
 
-interface ConfigFile {
-  readonly path: string;
-  readonly values: Readonly<Record<string, unknown>>;
-}
+type ConfigFile = { readonly path: string; readonly values: ConfigSource['options'] };
 
 /** The first value in the order of precedence. An empty environment variable counts as absent. */
 function find(
@@ -103,27 +100,25 @@ function find(
   { options, env }: ConfigSource,
   file: ConfigFile | null,
 ): Given | undefined {
-  const option = (at: string, inFile = false): Given => {
-    return { value: options[at], origin: { source: 'option', at: `--${at}` }, inFile };
-  };
-  const variable = (at: string, inFile = false): Given => {
-    return { value: env[at] || undefined, origin: { source: 'environment', at }, inFile };
-  };
-  const entry = (at: string, inFile = false): Given => {
-    return { value: file?.values[at], origin: { source: 'file', at: file?.path ?? '' }, inFile };
-  };
+  const given = (source: Origin['source'], at: string, value: unknown, inFile = false) =>
+    value !== undefined && { value, origin: { source, at }, inFile };
+  const option = (key: string, inFile?: true) => given('option', `--${key}`, options[key], inFile);
+  const variable = (key: string, inFile?: true) =>
+    given('environment', key, env[key] || undefined, inFile);
+  const entry = (key: string, inFile?: true) =>
+    given('file', file?.path ?? '', file?.values[key], inFile);
   const isSecret = type === 'secret';
   const [own, ownEnv] = [optionOf(name), envOf(name)];
-  const places = [
-    isSecret && option(`${own}-file`, true),
-    (!isSecret || inline) && option(own),
-    variable(ownEnv),
-    isSecret && variable(`${ownEnv}_FILE`, true),
-    alsoEnv && variable(alsoEnv),
-    entry(name),
-    isSecret && entry(`${name}File`, true),
-  ];
-  return places.find((place) => place && place.value !== undefined) || undefined;
+  return (
+    (isSecret && option(`${own}-file`, true)) ||
+    ((!isSecret || inline) && option(own)) ||
+    variable(ownEnv) ||
+    (isSecret && variable(`${ownEnv}_FILE`, true)) ||
+    (alsoEnv && variable(alsoEnv)) ||
+    entry(name) ||
+    (isSecret && entry(`${name}File`, true)) ||
+    undefined
+  );
 }
 
 /** The checked value; for an invalid one, adds a fault. */
@@ -132,7 +127,7 @@ async function accept(
   row: OptionRow,
   given: Given,
   faults: Fault[],
-): Promise<{ value: unknown; origin: Origin } | undefined> {
+): Promise<Given | undefined> {
   const { value, origin } = given;
   const fault = (message: string) => {
     const where = origin.source === 'file' ? `${origin.at}: "${name}"` : origin.at;

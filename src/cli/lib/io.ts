@@ -1,6 +1,6 @@
 /** Files and standard streams: inputs whole or in pieces; outputs are complete or absent. */
-import { createReadStream, unlinkSync } from 'node:fs';
-import { link, readFile, realpath, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { createReadStream, statSync, unlinkSync } from 'node:fs';
+import { link, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { flag, type Io, IoFailure, UsageError } from './command.ts';
 
@@ -11,21 +11,13 @@ const PIECE_BYTES = 256 * 1024;
 
 /** Reads a file, or standard input for `-`. @throws IoFailure, also for more than 256 MiB */
 export async function readInput(path: string, io: Io): Promise<Uint8Array> {
-  const tooLong = () => new IoFailure(`${path} is larger than ${MAX_INPUT_BYTES} bytes`);
-  if (path !== '-') {
-    try {
-      const { size } = await stat(path);
-      if (size > MAX_INPUT_BYTES) throw tooLong();
-      return await readFile(path);
-    } catch (error) {
-      throw asIoFailure(`cannot read ${path}`, error);
-    }
-  }
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of streamInput(path, io)) {
     length += part.length;
-    if (length > MAX_INPUT_BYTES) throw tooLong();
+    if (length > MAX_INPUT_BYTES) {
+      throw new IoFailure(`${path} is larger than ${MAX_INPUT_BYTES} bytes`);
+    }
     parts.push(part);
   }
   return Buffer.concat(parts, length);
@@ -33,11 +25,10 @@ export async function readInput(path: string, io: Io): Promise<Uint8Array> {
 
 /** The same in pieces, of any length. @throws IoFailure */
 export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Array, void> {
-  const what = path === '-' ? 'standard input' : path;
   try {
     yield* path === '-' ? io.stdin : createReadStream(path, { highWaterMark: PIECE_BYTES });
   } catch (error) {
-    throw asIoFailure(`cannot read ${what}`, error);
+    throw asIoFailure(`cannot read ${path === '-' ? 'standard input' : path}`, error);
   }
 }
 
@@ -62,7 +53,7 @@ export async function writeOutput(
     return;
   }
   try {
-    if (await isSpecial(path)) return await writeFile(path, data);
+    if (isSpecial(path)) return await writeFile(path, data);
     // Writes to the target of a link, so that the link remains.
     const target = secret === 'create' ? path : await realpath(path).catch(() => path);
     await writeAside(target, data, secret);
@@ -72,27 +63,20 @@ export async function writeOutput(
 }
 
 /** Devices and pipes (`/dev/null`, `>(gzip)`) are written to, never replaced by a file. */
-async function isSpecial(path: string): Promise<boolean> {
-  const found = await statOf(path);
+function isSpecial(path: string): boolean {
+  const found = find(path);
   if (found?.isDirectory()) throw Object.assign(new Error('a directory'), { code: 'EISDIR' });
-  return found !== null && !found.isFile();
+  return found !== undefined && !found.isFile();
 }
 
-async function statOf(path: string) {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw error;
-  }
-}
+const find = (path: string) => statSync(path, { throwIfNoEntry: false });
 
 async function writeAside(path: string, data: string | Uint8Array, secret: Secrecy): Promise<void> {
   const aside = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}`);
   const release = whenStopped(() => unlinkSync(aside));
   try {
     // The mode of the file that is replaced, or that of a new file.
-    const mode = secret ? 0o600 : ((await statOf(path))?.mode ?? 0o666) & 0o777;
+    const mode = secret ? 0o600 : (find(path)?.mode ?? 0o666) & 0o777;
     await writeFile(aside, data, { flag: 'wx', mode, flush: true });
     if (secret === 'create') await link(aside, path);
     else await rename(aside, path);

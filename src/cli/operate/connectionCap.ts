@@ -11,12 +11,11 @@ interface CapOptions {
   readonly perAddress: number;
   /** Ends idle connections; called before one is refused because of the total. */
   closeIdle(): void;
-  /** Called for refusals, at most once a second. */
   onRefused(refused: RefusedConnections): void;
 }
 
 export interface RefusedConnections {
-  /** Refusals since the last call. */
+  /** Since the last call. */
   readonly count: number;
   readonly address: string;
   readonly limit: 'total' | 'perAddress';
@@ -42,7 +41,7 @@ export class ConnectionCap {
     this.#options = options;
   }
 
-  /** Returns whether a new connection may stay; otherwise answers it. */
+  /** Returns false for a connection that may not stay, and answers it. */
   admit(socket: Socket): boolean {
     const { total, perAddress } = this.#options;
     const address = addressGroup(socket.remoteAddress ?? '');
@@ -74,20 +73,19 @@ export class ConnectionCap {
   #refuse(socket: Socket, address: string, limit: RefusedConnections['limit']): false {
     this.#report(address, limit);
     socket.on('error', () => {});
-    if (this.#leaving >= MAX_LEAVING) {
-      socket.destroy();
-      return false;
+    if (this.#leaving >= MAX_LEAVING) socket.destroy();
+    else {
+      this.#leaving++;
+      const timer = setTimeout(() => socket.destroy(), LEAVING_MS);
+      socket.once('close', () => {
+        this.#leaving--;
+        clearTimeout(timer);
+      });
+      const error = new CodedError('OVERLOADED', { message: 'Too many connections' });
+      socket.end(socketAnswer(error, { 'Retry-After': RETRY_AFTER_SECONDS }));
+      // Unread bytes would make the system reset the connection before the client has read it.
+      socket.resume();
     }
-    this.#leaving++;
-    const timer = setTimeout(() => socket.destroy(), LEAVING_MS);
-    socket.once('close', () => {
-      this.#leaving--;
-      clearTimeout(timer);
-    });
-    const error = new CodedError('OVERLOADED', { message: 'Too many connections' });
-    socket.end(socketAnswer(error, { 'Retry-After': RETRY_AFTER_SECONDS }));
-    // Unread bytes would make the system reset the connection before the client has read it.
-    socket.resume();
     return false;
   }
 

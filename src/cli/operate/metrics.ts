@@ -6,11 +6,9 @@ import type { Counter, Histogram, Registry } from 'prom-client';
 import type { PortCall, QueueDepth, RunnerEvent, ServiceEvent } from '../../middleware/index.ts';
 import { load } from './stores.ts';
 
-type Prometheus = typeof import('prom-client');
-
 /** Values that are computed when the metrics are read. */
 interface Gauged {
-  /** @returns null if the store does not know */
+  /** Null if the store does not know. */
   depth(): Promise<QueueDepth | null>;
   ready(): Promise<boolean>;
   running(): number;
@@ -32,7 +30,7 @@ export async function loadMetrics(threads: number): Promise<Metrics> {
 
 const OF_REQUEST = ['route', 'method', 'status'];
 
-/** Name, help and labels. */
+/** Name, help, labels; of histograms also buckets. */
 const COUNTERS = {
   requests: ['http_requests_total', 'Answered requests', OF_REQUEST],
   claims: ['falconry_claims_total', 'Tasks taken from the queue', []],
@@ -44,9 +42,8 @@ const COUNTERS = {
   hints: ['falconry_hints_total', 'News of tasks that other processes changed', ['kind']],
   trouble: ['falconry_trouble_total', 'Failures of the store or the files that workers met', []],
   swept: ['falconry_swept_tasks_total', 'Tasks that expired or were removed', ['kind']],
-} satisfies Record<string, [name: string, help: string, labels: string[]]>;
+} satisfies Record<string, [string, string, labels: string[]]>;
 
-/** Name, help, labels and buckets. */
 const HISTOGRAMS = {
   requestSeconds: [
     'http_request_duration_seconds',
@@ -68,38 +65,35 @@ const HISTOGRAMS = {
   ],
   storeSeconds: ['falconry_store_seconds', 'Calls of the store', ['verb'], CALL_SECONDS],
   blobSeconds: ['falconry_blob_seconds', 'Calls of the store of files', ['verb'], CALL_SECONDS],
-} satisfies Record<string, [name: string, help: string, labels: string[], buckets: number[]]>;
+} satisfies Record<string, [string, string, labels: string[], buckets: number[]]>;
 
 export class Metrics {
   readonly registry: Registry;
-  readonly #counters: Readonly<Record<keyof typeof COUNTERS, Counter>>;
-  readonly #histograms: Readonly<Record<keyof typeof HISTOGRAMS, Histogram>>;
-  readonly #prometheus: Prometheus;
+  readonly #counters: Record<keyof typeof COUNTERS, Counter>;
+  readonly #histograms: Record<keyof typeof HISTOGRAMS, Histogram>;
+  readonly #prometheus: typeof import('prom-client');
 
-  constructor(prometheus: Prometheus, threads: number) {
+  constructor(prometheus: typeof import('prom-client'), threads: number) {
     // Not the registry of the whole process, which belongs to the host.
     const registry = new prometheus.Registry();
     const registers = [registry];
     prometheus.collectDefaultMetrics({ register: registry });
     this.#prometheus = prometheus;
     this.registry = registry;
-    const counters = Object.entries(COUNTERS).map(([key, [name, help, labelNames]]) => [
-      key,
-      new prometheus.Counter({ name, help, labelNames, registers }),
-    ]);
-    const histograms = Object.entries(HISTOGRAMS).map(
-      ([key, [name, help, labelNames, buckets]]) => [
-        key,
-        new prometheus.Histogram({ name, help, labelNames, buckets, registers }),
-      ],
-    );
+    const counters = Object.entries(COUNTERS).map(([key, [name, help, labelNames]]) => {
+      return [key, new prometheus.Counter({ name, help, labelNames, registers })];
+    });
     this.#counters = Object.fromEntries(counters);
+    const histograms = Object.entries(HISTOGRAMS).map(
+      ([key, [name, help, labelNames, buckets]]) => {
+        return [key, new prometheus.Histogram({ name, help, labelNames, buckets, registers })];
+      },
+    );
     this.#histograms = Object.fromEntries(histograms);
     const help = 'Worker threads for tasks';
     new prometheus.Gauge({ name: 'falconry_threads', help, registers }).set(threads);
   }
 
-  /** Adds the values that are computed when the metrics are read. */
   gauge({ depth, ready, running, freeBytes }: Gauged): void {
     const registers = [this.registry];
     const { Gauge } = this.#prometheus;

@@ -80,38 +80,34 @@ export async function openObservability(options: ObservabilityOptions) {
       ...(metrics && { onPortCall: metrics.onPortCall }),
       ...(tracing && { tracing }),
     },
-    /** Opens the metrics port, if there is one. @throws IoFailure if that cannot be done */
+    /** Opens the metrics port, if there is one. @throws IoFailure */
     async open(service: FalconService, openServer: typeof openHttpServer): Promise<void> {
       if (metrics === null || metricsPort === undefined) return;
-      gauge(metrics, service, dataDirectory);
+      const depth = new CachedProbe(() => service.depth(), PROBE);
+      metrics.gauge({
+        depth: () => depth.answer(),
+        running: () => service.running,
+        ready: async () => (await service.health()).ready,
+        freeBytes: async () => (dataDirectory === null ? null : freeBytesOf(dataDirectory)),
+      });
       const fetch = (request: Request) => answer(metrics, service, request);
       server = await openServer({ fetch, port: metricsPort, host: metricsHost });
       logger.info('metrics', { host: metricsHost, port: server.port });
     },
     /** The metrics port; null if there is none. */
-    get port(): number | null {
-      return server?.port ?? null;
-    },
+    port: () => server?.port ?? null,
     close: async () => server?.close(0),
   };
 }
 
 const PROBE = { keepMs: 1000, patienceMs: 1200 } as const;
 
-/** Adds the values that are computed when the metrics are read. */
-function gauge(metrics: Metrics, service: FalconService, dataDirectory: string | null): void {
-  const depth = new CachedProbe(() => service.depth(), PROBE);
-  metrics.gauge({
-    depth: () => depth.answer(),
-    running: () => service.running,
-    ready: async () => (await service.health()).ready,
-    async freeBytes() {
-      // There is no directory before the first start.
-      const disk = dataDirectory === null ? null : await statfs(dataDirectory).catch(() => null);
-      return disk && disk.bavail * disk.bsize;
-    },
-  });
-}
+/** Null before the first start, which makes the directory. */
+const freeBytesOf = (path: string) =>
+  statfs(path).then(
+    ({ bavail, bsize }) => bavail * bsize,
+    () => null,
+  );
 
 async function answer({ registry }: Metrics, service: FalconService, request: Request) {
   const health = answerHealth(service, request);

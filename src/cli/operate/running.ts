@@ -87,7 +87,7 @@ export async function runService<N extends WorkerSetting>(
     const prepared = { service, settings, shared, logger, open };
     server = await role.start(prepared);
     const stopped = stopSignal();
-    const ports = { port: server?.port ?? 0, metrics_port: observed.port };
+    const ports = { port: server?.port ?? 0, metrics_port: observed.port() };
     report(...(await role.announce(prepared, ports)));
     const signal = await stopped;
     if (!json) report({}, `\n${signal}: finishing running work; a second signal ends it at once\n`);

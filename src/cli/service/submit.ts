@@ -140,10 +140,7 @@ const STEPS = {
     return { ...state, step: 'upload', process_id, upload_url };
   },
   upload,
-  async notify(work: Work, state: SubmitState): Promise<SubmitState> {
-    // A task that expired before its notification was never submitted.
-    return isLost(await notify(work, state)) ? fresh(work) : { ...state, step: 'wait' };
-  },
+  notify,
 };
 
 /** Takes the remaining steps until the service has accepted the task. */
@@ -164,18 +161,22 @@ const fresh = ({ service, file }: Work) => freshState({ service: service.name, f
  * the earlier. So after a 409, looks at the task before sending again.
  */
 async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
-  const { service } = work;
+  const { client } = work.service;
+  const { progress } = work.invocation;
   const id = from.process_id!;
+  const look = () => client.task(id).catch(refusedAsNull(404));
   let state = from;
   for (let tries = 0; ; tries++) {
     try {
-      await sendFile(work, state.upload_url!);
+      await client.upload(state.upload_url!, work.file, {
+        onProgress: (now) => progress.update({ phase: 'uploading', ...now, unit: 'bytes' }),
+      });
       return { ...state, step: 'notify' };
     } catch (error) {
       if (!isRefusal(error)) throw error;
       const busy = error.status === 409;
       if (busy && tries > 0) await sleep(LOOK_MS * (0.5 + Math.random()));
-      const record = await recordOf(service, id);
+      const record = await look();
       // It takes no more files because work has begun: the notification arrived.
       if (isSubmitted(record)) return { ...state, step: 'wait' };
       if (!busy && error.status !== 403 && error.status !== 404) throw error;
@@ -183,19 +184,25 @@ async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
       if (busy && record !== null && stateOfText(record.status) === 'uploaded') {
         return { ...state, step: 'notify' };
       }
-      const renewed = record === null ? null : await renew(service, id);
-      if (renewed !== null) state = { ...state, upload_url: renewed };
-      else if (isSubmitted(await recordOf(service, id))) return { ...state, step: 'wait' };
-      else return fresh(work);
+      const renewed = record && (await client.renewUpload(id).catch(refusedAsNull()));
+      if (renewed !== null) state = { ...state, upload_url: renewed.url };
+      else return isSubmitted(await look()) ? { ...state, step: 'wait' } : fresh(work);
     }
   }
 }
 
-const sendFile = ({ service, file, invocation }: Work, url: string) =>
-  service.client.upload(url, file, {
-    onProgress: ({ done, total }) =>
-      invocation.progress.update({ phase: 'uploading', done, total, unit: 'bytes' }),
+/** Notifies the service. A refusal because it was notified already counts as success. */
+async function notify(work: Work, state: SubmitState): Promise<SubmitState> {
+  const { client } = work.service;
+  const id = state.process_id!;
+  const record = await client.notify(id).catch(async (error) => {
+    const found = isRefusal(error, 409) ? await client.task(id) : null;
+    if (found === null || beforeNotification(found.status)) throw error;
+    return found;
   });
+  // A task that expired before its notification was never submitted.
+  return isLost(record) ? fresh(work) : { ...state, step: 'wait' };
+}
 
 const isLost = ({ status }: TaskRecord): boolean =>
   ['expired', 'cancelled'].includes(outcomeOf(status));
@@ -204,45 +211,20 @@ const isLost = ({ status }: TaskRecord): boolean =>
 const isSubmitted = (record: TaskRecord | null): boolean =>
   record !== null && !beforeNotification(record.status) && !isLost(record);
 
-/** Null if there is no such task. */
-async function recordOf({ client }: Service, id: string): Promise<TaskRecord | null> {
-  try {
-    return await client.task(id);
-  } catch (error) {
-    if (isRefusal(error) && error.status === 404) return null;
-    throw error;
-  }
-}
+/** Returns true for a refusal with this status; without a status, for any. */
+const isRefusal = (error: unknown, status?: number): error is ClientError =>
+  isClientError(error) &&
+  error.kind === 'problem' &&
+  (status === undefined ? (error.status ?? 500) < 500 : error.status === status);
 
-/** A new url for the task, or null if the server refuses one. */
-async function renew({ client }: Service, id: string): Promise<string | null> {
-  try {
-    return (await client.renewUpload(id)).url;
-  } catch (error) {
-    if (isRefusal(error)) return null;
-    throw error;
-  }
-}
-
-/** Notifies the service. A refusal because it was notified already counts as success. */
-async function notify({ service }: Work, { process_id }: SubmitState): Promise<TaskRecord> {
-  const { client } = service;
-  try {
-    return await client.notify(process_id!);
-  } catch (error) {
-    if (!isRefusal(error) || error.status !== 409) throw error;
-    const record = await client.task(process_id!);
-    if (beforeNotification(record.status)) throw error;
-    return record;
-  }
-}
-
-const isRefusal = (error: unknown): error is ClientError =>
-  isClientError(error) && error.kind === 'problem' && (error.status ?? 500) < 500;
+const refusedAsNull = (status?: number) => (error: unknown) => {
+  if (isRefusal(error, status)) return null;
+  throw error;
+};
 
 /** A removed task is not submitted again unless the user asks for it. */
 function explainGone(error: unknown, id: string, keeper: StateKeeper): unknown {
-  if (!isRefusal(error) || error.status !== 404) return error;
+  if (!isRefusal(error, 404)) return error;
   const where = keeper.path === undefined ? '' : ` (${keeper.path})`;
   const message = `task ${id}${where} no longer exists: give --restart to submit again`;
   return new ServiceFailure('NOT_FOUND', message, { status: 404 }, error);

@@ -59,10 +59,8 @@ export class StateKeeper {
       return { state: found, resumed: true };
     }
     const state = freshState(submission);
-    if (this.path === undefined) return { state, resumed: false };
     try {
-      await writeOutput(this.path, format(state), this.#io, 'create');
-      return { state, resumed: false };
+      return { state: await this.save(state, 'create'), resumed: false };
     } catch (error) {
       // If another process has created it a moment ago, its task is ours too.
       if ((await this.#read()) === null) throw error;
@@ -70,8 +68,9 @@ export class StateKeeper {
     }
   }
 
-  async save(state: SubmitState): Promise<SubmitState> {
-    if (this.path !== undefined) await writeOutput(this.path, format(state), this.#io);
+  async save(state: SubmitState, how?: 'create'): Promise<SubmitState> {
+    const text = `${JSON.stringify(state, null, 2)}\n`;
+    if (this.path !== undefined) await writeOutput(this.path, text, this.#io, how);
     return state;
   }
 
@@ -118,8 +117,6 @@ export function freshState({ service, file }: Submission): SubmitState {
 }
 
 const hashOf = (file: Uint8Array) => sha256(file).toString('hex');
-
-const format = (state: SubmitState) => `${JSON.stringify(state, null, 2)}\n`;
 
 function parse(text: string): SubmitState | null {
   let value: Partial<SubmitState> | null;
