@@ -2,11 +2,11 @@
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect } from 'vitest';
-import type { RefusedConnections } from '../../src/cli/operate/connectionCap.ts';
 import {
   type HttpServer,
   type HttpServerOptions,
   openHttpServer,
+  type RefusedConnections,
 } from '../../src/cli/operate/httpServer.ts';
 import { serverLimits } from '../../src/cli/operate/serveConfig.ts';
 import { toNodeHandler } from '../../src/middleware/index.ts';

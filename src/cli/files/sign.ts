@@ -1,15 +1,7 @@
 /** `falconry sign`: signs files; writes triples of digest, key and signature. */
-import type { ExpandedSecretKey, Falcon, SignatureFormat } from '../../falcon/index.ts';
+import type { SignatureFormat } from '../../falcon/index.ts';
 import { formatTaskFile } from '../../wire/triple.ts';
-import {
-  type Command,
-  FILE_EXITS,
-  flag,
-  type Io,
-  out,
-  UsageError,
-  valued,
-} from '../lib/command.ts';
+import { type Command, FILE_EXITS, flag, out, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseBinary, streamInput, writeOutput } from '../lib/io.ts';
 import { PASSPHRASE } from '../lib/passphrase.ts';
@@ -60,69 +52,42 @@ async function execute(invocation: Invocation): Promise<void> {
   const isRaw = flag('raw');
   if (isRaw && positionals.length > 1) throw new UsageError('--raw accepts only one message');
   if (isRaw) refuseBinary(to, io);
-  const way = wayOf(option('format') as SignatureFormat, option('salt')!, flag('deterministic'));
+  const format = option('format') as SignatureFormat;
+  const isDeterministic = flag('deterministic');
+  const isDerived = option('salt') === 'derived';
+  if (isDeterministic && isDerived) throw new UsageError('--deterministic excludes --salt derived');
+  if (isDeterministic && format === 'padded') {
+    throw new UsageError('--deterministic has no padded form');
+  }
   const file = await readInput(option('key')!, io);
   const parameterSet = await withSecretKey(file, invocation, async (secret) => {
-    const falcon = FALCONS[secret.parameterSet];
+    const { parameterSet, publicKey } = secret;
+    const falcon = FALCONS[parameterSet];
     const key = falcon.expandSecretKey(secret.key);
     secret.key.fill(0);
+    const sign = (message: Uint8Array) =>
+      isDeterministic && format !== 'padded'
+        ? falcon.det.sign(message, key, { format })
+        : falcon.sign(message, key, { format, ...(isDerived && { salt: 'derived' }) });
     try {
-      const made = isRaw
-        ? await signRaw(way, falcon, key, positionals[0]!, io)
-        : await signAll(way, falcon, key, secret.publicKey, positionals, io);
-      await writeOutput(to, made, io);
+      // Only a random salt needs the message no more than once.
+      if (isRaw && !isDeterministic && !isDerived) {
+        const message = streamInput(positionals[0]!, io);
+        await writeOutput(to, await falcon.signStream(message, key, { format }), io);
+        return parameterSet;
+      }
+      const messages: Uint8Array[] = [];
+      for (const path of positionals) messages.push(await readInput(path, io));
+      const items = messages.map((message) => ({ message, publicKey, signature: sign(message) }));
+      await writeOutput(to, isRaw ? items[0]!.signature : formatTaskFile(items), io);
+      return parameterSet;
     } finally {
       key.destroy();
     }
-    return secret.parameterSet;
   });
   const count = positionals.length;
   report(
     { ok: true, parameter_set: parameterSet, count, out: to ?? '-' },
     `${plural(count, 'message')} signed\n`,
-  );
-}
-
-interface Way {
-  readonly sign: (falcon: Falcon, message: Uint8Array, key: ExpandedSecretKey) => Uint8Array;
-  /** The options of signing a stream; undefined if the message has to be read more than once. */
-  readonly streaming: { readonly format: SignatureFormat } | undefined;
-}
-
-/** @throws UsageError for options that exclude each other */
-function wayOf(format: SignatureFormat, salt: string, isDeterministic: boolean): Way {
-  if (!isDeterministic) {
-    const derived = salt === 'derived' ? { salt: 'derived' as const } : {};
-    return {
-      sign: (falcon, message, key) => falcon.sign(message, key, { format, ...derived }),
-      streaming: salt === 'random' ? { format } : undefined,
-    };
-  }
-  if (salt === 'derived') throw new UsageError('--deterministic excludes --salt derived');
-  if (format === 'padded') throw new UsageError('--deterministic has no padded form');
-  return {
-    sign: (falcon, message, key) => falcon.det.sign(message, key, { format }),
-    streaming: undefined,
-  };
-}
-
-async function signRaw(way: Way, falcon: Falcon, key: ExpandedSecretKey, path: string, io: Io) {
-  if (way.streaming === undefined) return way.sign(falcon, await readInput(path, io), key);
-  return falcon.signStream(streamInput(path, io), key, way.streaming);
-}
-
-/** The task file of all messages; none is signed before all have been read. */
-async function signAll(
-  { sign }: Way,
-  falcon: Falcon,
-  key: ExpandedSecretKey,
-  publicKey: Uint8Array,
-  paths: readonly string[],
-  io: Io,
-): Promise<string> {
-  const messages: Uint8Array[] = [];
-  for (const path of paths) messages.push(await readInput(path, io));
-  return formatTaskFile(
-    messages.map((message) => ({ message, publicKey, signature: sign(falcon, message, key) })),
   );
 }

@@ -1,4 +1,5 @@
 /** The checks of a machine, which tests can replace, and of a service at an address. */
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
@@ -6,10 +7,7 @@ import { falcon512, ready } from '../../falcon/index.ts';
 import { binarySizeText } from '../../wire/sizes.ts';
 import type { Config } from '../lib/config.ts';
 
-/**
- * A finding. A fault prevents the service from working or makes it unsafe; a warning may not
- * matter.
- */
+/** A fault prevents the service from working or makes it unsafe; a warning may not matter. */
 export interface Finding {
   readonly level: 'ok' | 'warning' | 'fault';
   readonly check: string;
@@ -25,62 +23,44 @@ export const ok = finding('ok');
 export const warning = finding('warning');
 export const fault = finding('fault');
 
-/** A check finds one thing or several. */
-export type Check<Subject> = (
-  subject: Subject,
-) => Finding | readonly Finding[] | Promise<Finding | readonly Finding[]>;
+type Found = Finding | readonly Finding[];
+export type Check<Subject> = (subject: Subject) => Found | Promise<Found>;
 
 export async function runChecks<Subject>(
   checks: readonly Check<Subject>[],
   subject: Subject,
 ): Promise<Finding[]> {
-  const found: Finding[] = [];
-  for (const check of checks) found.push(...[await check(subject)].flat());
-  return found;
-}
-
-/** Access to the facts of a machine; tests replace it. */
-export interface Host {
-  readonly nodeVersion: string;
-  /** The build that the engine runs; rejects if it runs none. */
-  readonly module: () => Promise<'plain' | 'relaxed'>;
-  /** Rejects if threads cannot be started. */
-  readonly startThread: () => Promise<void>;
-  readonly availableBytes: () => number;
-  /** Rejects if the package is not installed. */
-  readonly load: (name: string) => Promise<unknown>;
-  readonly nowMs: () => number;
-  readonly fetch: (url: string) => Promise<Response>;
+  const found: Found[] = [];
+  for (const check of checks) found.push(await check(subject));
+  return found.flat();
 }
 
 const PATIENCE_MS = 10_000;
 
-export const thisHost = (): Host => ({
+/** The facts of this machine; tests replace them. */
+export const thisHost = () => ({
   nodeVersion: process.versions.node,
-  module: async () => {
+  /** The build that the engine runs; rejects if it runs none. */
+  module: async (): Promise<'plain' | 'relaxed'> => {
     await ready();
     return falcon512.module;
   },
-  startThread: () =>
-    new Promise((resolve, reject) => {
-      const worker = new Worker('', { eval: true });
-      worker.once('error', reject);
-      worker.once('exit', () => resolve());
-    }),
+  /** Rejects if threads cannot be started. */
+  startThread: async (): Promise<void> => {
+    await once(new Worker('', { eval: true }), 'exit');
+  },
   availableBytes: () => process.availableMemory(),
-  load: (name) => import(name),
+  /** Rejects if the package is not installed. */
+  load: (name: string): Promise<unknown> => import(name),
   nowMs: () => Date.now(),
-  fetch: (url) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }),
+  fetch: (url: string) => fetch(url, { signal: AbortSignal.timeout(PATIENCE_MS) }),
 });
+export type Host = Readonly<ReturnType<typeof thisHost>>;
 
 export async function readManifest() {
   const text = await readFile(new URL('../../../package.json', import.meta.url), 'utf8');
-  type Names = Readonly<Record<string, string>>;
-  return JSON.parse(text) as {
-    version: string;
-    engines: { node: string };
-    peerDependencies: Names;
-  };
+  type Manifest = { version: string; engines: { node: string } };
+  return JSON.parse(text) as Manifest & { peerDependencies: Record<string, string> };
 }
 
 interface Machine {
@@ -150,7 +130,6 @@ function checkClock({ host: { nowMs } }: Machine): Finding {
   return fault('clock', `${now} is in the past: urls and keys would not expire`, 'set it, by NTP');
 }
 
-/** Uses of the peer dependencies. */
 const PURPOSES: Readonly<Record<string, string>> = {
   hono: 'falconry serve and worker',
   '@hono/node-server': 'falconry serve and worker',
@@ -169,11 +148,13 @@ function checkPackages({ manifest, host }: Machine): Promise<Finding[]> {
       return ok('packages', `${name} is installed, for ${use}`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)) {
-        return ok('packages', `${name} is not installed: only for ${use}`);
-      }
-      const advice = `npm install '${name}@${range}'`;
-      return fault('packages', `${name} cannot be loaded, for ${use}`, advice);
+      return code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)
+        ? ok('packages', `${name} is not installed: only for ${use}`)
+        : fault(
+            'packages',
+            `${name} cannot be loaded, for ${use}`,
+            `npm install '${name}@${range}'`,
+          );
     }
   };
   return Promise.all(peers.map(check));
@@ -193,8 +174,7 @@ export async function checkRemote(
   let theirs: unknown;
   try {
     response = await fetch(`${url}/v1/openapi.json`);
-    const document = response.ok ? await response.json() : null;
-    theirs = (document as { info?: { version?: unknown } } | null)?.info?.version;
+    theirs = response.ok && (await response.json())?.info?.version;
   } catch (error) {
     const { cause, message } = error as Error;
     const why = cause instanceof Error ? cause.message || cause.name : message;

@@ -6,16 +6,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
+import { addressGroup } from '../../middleware/http/address.ts';
 import { holdContinue } from '../../middleware/http/continue.ts';
 import { problemBody, unseenProblem } from '../../middleware/http/problems.ts';
-import { REQUEST_ID, requestIdOf } from '../../middleware/http/traceContext.ts';
+import { newTraceId, REQUEST_ID, requestIdOf } from '../../middleware/http/traceContext.ts';
 import { CodedError, type ErrorCode } from '../../shared/errors.ts';
-import {
-  ConnectionCap,
-  PROBLEM_HEADERS,
-  type RefusedConnections,
-  socketAnswer,
-} from './connectionCap.ts';
 
 export interface HttpServerOptions {
   readonly fetch: (request: Request, env: object) => Response | Promise<Response>;
@@ -27,11 +22,21 @@ export interface HttpServerOptions {
   readonly requestTimeoutMs?: number;
   /** Time for which input after a connection's last response is still read; default 1 s. */
   readonly lastLingerMs?: number;
-  /** Most connections, in total and from one address; default: no limit. */
+  /**
+   * Most connections, in total and from one address (for IPv6, one network of 64 bits); default: no
+   * limit.
+   */
   readonly maxConnections?: number;
   readonly maxConnectionsPerAddress?: number;
   /** Called for connections that these limits refused, at most once a second. */
   readonly onRefused?: (refused: RefusedConnections) => void;
+}
+
+export interface RefusedConnections {
+  /** Since the last call. */
+  readonly count: number;
+  readonly address: string;
+  readonly limit: 'total' | 'perAddress';
 }
 
 export interface HttpServer {
@@ -95,17 +100,92 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
 
 /** Applies the limits before `node:http` sees a new connection. */
 function capConnections(server: Server, options: HttpServerOptions): void {
-  const cap = new ConnectionCap({
-    total: options.maxConnections ?? Number.POSITIVE_INFINITY,
-    perAddress: options.maxConnectionsPerAddress ?? Number.POSITIVE_INFINITY,
-    closeIdle: () => server.closeIdleConnections(),
-    onRefused: options.onRefused ?? (() => {}),
-  });
+  const cap = new ConnectionCap(server, options);
   const accept = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
     if (cap.admit(socket)) for (const each of accept) each.call(server, socket);
   });
+}
+
+const REPORT_EVERY_MS = 1000;
+const MAKE_ROOM_EVERY_MS = 100;
+/** Refused connections that may still read their response; further ones are cut off. */
+const MAX_LEAVING = 256;
+const LEAVING_MS = 1000;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Admits connections within the limits. Others get a 503; none of their bytes is read. */
+class ConnectionCap {
+  readonly #server: Server;
+  readonly #options: HttpServerOptions;
+  readonly #sockets = new Set<Socket>();
+  readonly #perAddress = new Map<string, number>();
+  #madeRoomMs = Number.NEGATIVE_INFINITY;
+  #leaving = 0;
+  #refused = 0;
+  #reportedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(server: Server, options: HttpServerOptions) {
+    this.#server = server;
+    this.#options = options;
+  }
+
+  /** Returns false for a connection that may not stay, and answers it. */
+  admit(socket: Socket): boolean {
+    const { maxConnections: total = Infinity, maxConnectionsPerAddress = Infinity } = this.#options;
+    const address = addressGroup(socket.remoteAddress ?? '');
+    const others = this.#perAddress.get(address) ?? 0;
+    if (others >= maxConnectionsPerAddress) return this.#refuse(socket, address, 'perAddress');
+    if (this.#sockets.size >= total) this.#makeRoom();
+    if (this.#sockets.size >= total) return this.#refuse(socket, address, 'total');
+    this.#sockets.add(socket);
+    this.#perAddress.set(address, others + 1);
+    socket.once('close', () => {
+      this.#sockets.delete(socket);
+      const left = this.#perAddress.get(address)! - 1;
+      if (left > 0) this.#perAddress.set(address, left);
+      else this.#perAddress.delete(address);
+    });
+    return true;
+  }
+
+  /** Ends idle connections. This looks at all of them, so it is not done each time. */
+  #makeRoom(): void {
+    const nowMs = performance.now();
+    if (nowMs - this.#madeRoomMs < MAKE_ROOM_EVERY_MS) return;
+    this.#madeRoomMs = nowMs;
+    this.#server.closeIdleConnections();
+    for (const socket of this.#sockets) if (socket.destroyed) this.#sockets.delete(socket);
+  }
+
+  #refuse(socket: Socket, address: string, limit: RefusedConnections['limit']): false {
+    this.#report(address, limit);
+    socket.on('error', () => {});
+    if (this.#leaving >= MAX_LEAVING) socket.destroy();
+    else {
+      this.#leaving++;
+      const timer = setTimeout(() => socket.destroy(), LEAVING_MS);
+      socket.once('close', () => {
+        this.#leaving--;
+        clearTimeout(timer);
+      });
+      const error = new CodedError('OVERLOADED', { message: 'Too many connections' });
+      socket.end(socketAnswer(error, { 'Retry-After': RETRY_AFTER_SECONDS }));
+      // Unread bytes would make the system reset the connection before the client has read it.
+      socket.resume();
+    }
+    return false;
+  }
+
+  #report(address: string, limit: RefusedConnections['limit']): void {
+    this.#refused++;
+    const nowMs = performance.now();
+    if (nowMs - this.#reportedMs < REPORT_EVERY_MS) return;
+    this.#options.onRefused?.({ count: this.#refused, address, limit });
+    this.#refused = 0;
+    this.#reportedMs = nowMs;
+  }
 }
 
 /** Node also accepts a list that contains the word. */
@@ -144,6 +224,26 @@ function hostFault({ rawHeaders, headers: { host } }: IncomingMessage): string |
   // The listener accepts a host that only looks like an address: `1.2.3.4.5`.
   const isAddress = host === undefined || URL.canParse(`http://${host}`);
   return isAddress ? null : 'The Host header is not an address';
+}
+
+/** The headers of a problem document that ends its connection. */
+const PROBLEM_HEADERS = {
+  Connection: 'close',
+  'Cache-Control': 'no-store',
+  'Content-Type': 'application/problem+json',
+} as const;
+
+/** A last response for a socket without a complete request: a problem document. */
+function socketAnswer(
+  error: CodedError,
+  more: Readonly<Record<string, string | number>> = {},
+): string {
+  const problem = problemBody(error);
+  const body = JSON.stringify(problem);
+  const length = { 'Content-Length': Buffer.byteLength(body) };
+  const headers = { ...PROBLEM_HEADERS, [REQUEST_ID]: newTraceId(), ...more, ...length };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${problem.status} ${problem.title}\r\n${lines.join('')}\r\n${body}`;
 }
 
 function refuse(

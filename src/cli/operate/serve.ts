@@ -163,24 +163,19 @@ async function makeFirstKey({ apiKeys }: FalconService, path: string | null) {
 
 const DEFAULT_NAME = fallbackOf(SERVICE_OPTIONS.serviceName);
 
-/** The facts of a service that is ready; null for those that do not apply. */
-export interface Ready {
-  /** Where it listens, and where clients reach it: `http://127.0.0.1:8787`. */
-  readonly address: string;
-  readonly base: string;
-  readonly dataDirectory: string | null;
-  /** The stores that hosts share, without passwords. */
-  readonly database: string | null;
-  readonly blobs: string | null;
-  readonly serviceName: string;
-  /** The file of the signing key. */
-  readonly signingKey: string | null;
+type Names<Field extends string, Value> = Readonly<Record<Field, Value>>;
+
+/**
+ * The facts of a service that is ready: the address where it listens, the one at which clients reach
+ * it (`base`), and what else applies: the stores that hosts share, without passwords; the file of
+ * the signing key; the API key that was just created, the file to which it was written instead of
+ * shown, and a link to the page with the key, if it may be shown.
+ */
+export interface Ready
+  extends Names<'address' | 'base' | 'serviceName', string>,
+    Names<'dataDirectory' | 'database' | 'blobs' | 'signingKey', string | null>,
+    Names<'key' | 'keyFile' | 'link', string | null> {
   readonly ui: boolean;
-  /** The API key that was just created, and the file that it was written to instead of shown. */
-  readonly key: string | null;
-  readonly keyFile: string | null;
-  /** A link to the page that contains the key, if it may be shown. */
-  readonly link: string | null;
 }
 
 /** The text of a service that is ready; after a first start with the new key and next steps. */
