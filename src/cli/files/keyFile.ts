@@ -2,7 +2,7 @@
  * Keys and signatures in files. The command line's own form is JSON with `public_key`, `secret_key`
  * or `signature`, or the hex text alone; src/falcon/keys reads every other form of keys.
  */
-import { falcon512, falcon1024, type SignatureFormat } from '../../falcon/index.ts';
+import { falcon512, falcon1024 } from '../../falcon/index.ts';
 import {
   exportEncryptedSecretKey,
   exportPublicKey,
@@ -26,11 +26,7 @@ const OPEN_BRACE = 0x7b;
 
 export const FALCONS = { falcon512, falcon1024 };
 
-export const SIGNATURE_FORMATS: readonly SignatureFormat[] = [
-  'compressed',
-  'padded',
-  'constantTime',
-];
+export const SIGNATURE_FORMATS = ['compressed', 'padded', 'constantTime'] as const;
 
 /**
  * The bytes of a field, from a file in the command line's own forms or as bare bytes.
@@ -41,15 +37,13 @@ export const SIGNATURE_FORMATS: readonly SignatureFormat[] = [
 export function parseField(file: Uint8Array, field: FieldName, what: string): Uint8Array {
   const text = asText(file);
   if (text === undefined) return file;
+  const isJson = file[0] === OPEN_BRACE;
+  if (!isJson && !text.startsWith('0x')) return file;
   let value: unknown = text;
-  if (file[0] === OPEN_BRACE) {
-    try {
-      value = (JSON.parse(text) as Record<string, unknown>)[field];
-    } catch (cause) {
-      throw new CodedError('BAD_KEY_FILE', { message: `${what} is not valid JSON`, cause });
-    }
-  } else if (!text.startsWith('0x')) {
-    return file;
+  try {
+    if (isJson) value = JSON.parse(text)[field];
+  } catch (cause) {
+    throw new CodedError('BAD_KEY_FILE', { message: `${what} is not valid JSON`, cause });
   }
   const bytes = decodeWireHex(value, MAX_BYTES);
   if (typeof bytes === 'string') {
@@ -81,10 +75,10 @@ export async function withSecretKey<T>(
 ): Promise<T> {
   const input = keyContents(file, 'secret_key');
   let passphrase: Uint8Array | null = null;
-  let key: ImportedSecretKey | undefined;
+  let key: ImportedSecretKey | null = null;
   try {
     key = importPlain(input);
-    if (key === undefined) {
+    if (key === null) {
       passphrase = await readPassphrase(io, option('passphrase-file'));
       key = await importEncryptedSecretKey(input, passphrase);
     }
@@ -97,12 +91,12 @@ export async function withSecretKey<T>(
   }
 }
 
-/** Undefined if the key is encrypted. */
-function importPlain(input: Uint8Array): ImportedSecretKey | undefined {
+/** Null if the key is encrypted. */
+export function importPlain(input: Uint8Array): ImportedSecretKey | null {
   try {
     return importSecretKey(input);
   } catch (error) {
-    if (isCodedError(error) && error.code === 'PASSPHRASE_NEEDED') return undefined;
+    if (isCodedError(error) && error.code === 'PASSPHRASE_NEEDED') return null;
     throw error;
   }
 }

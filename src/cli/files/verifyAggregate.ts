@@ -53,10 +53,19 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   const file = await readInput(aggregatePath, io);
   const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
   progress.update({ phase: 'verifying', done: 0 });
-  const { aggregate, isValid } = await judge(file, statements, {
+  const options: VerifyAggregateOptions = {
     threads,
     onProgress: ({ done, total }) => progress.update({ phase: 'verifying', done, total }),
-  });
+  };
+  const verify = (bytes: Uint8Array, about: readonly Statement[]) =>
+    verifyAggregateAsync(bytes, about, options);
+  // A bare aggregate does not start with `{`.
+  const isJson = /^\s*\{/.test(new TextDecoder().decode(file.subarray(0, 64)));
+  const result = isJson ? parseResultFile(file) : null;
+  const aggregate = result?.aggregate ?? file;
+  const isValid = await (result === null
+    ? verify(file, statements)
+    : verifyResultFileWith(verify, result, statements));
   if (!isValid) {
     const reason = refusalOf(aggregate);
     report(
@@ -80,19 +89,4 @@ async function execute({ io, positionals, option, report, progress }: Invocation
     `valid: ${plural(count, 'signature')} ${format === 'proof' ? 'proved' : 'bundled'} in ` +
       `${sizes.total} bytes (including ${sizes.salts} bytes of salts)\n`,
   );
-}
-
-/** The aggregate, and whether it is valid. A bare one does not start with `{`. */
-async function judge(
-  file: Uint8Array,
-  statements: readonly Statement[],
-  options: VerifyAggregateOptions,
-): Promise<{ aggregate: Uint8Array; isValid: boolean }> {
-  const verify = (aggregate: Uint8Array, about: readonly Statement[]) =>
-    verifyAggregateAsync(aggregate, about, options);
-  const isJson = /^\s*\{/.test(new TextDecoder().decode(file.subarray(0, 64)));
-  if (!isJson) return { aggregate: file, isValid: await verify(file, statements) };
-  const result = parseResultFile(file);
-  const isValid = await verifyResultFileWith(verify, result, statements);
-  return { aggregate: result.aggregate, isValid };
 }

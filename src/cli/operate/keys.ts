@@ -74,38 +74,38 @@ async function execute(call: Call): Promise<void> {
   if (verb === 'create' || verb === 'rotate') {
     refuseOnTerminal(call, 'the key', `write it to a file (keys ${verb} … > my.key)`);
   }
-  const times = readTimes(call);
+  const expires = call.option('expires');
+  const ttlMs = expires === undefined ? null : readNumber('--expires', EXPIRES, expires);
+  const ttl: Ttl = ttlMs ? { ttlMs } : {};
+  const overlapMs = readNumber('--overlap', OVERLAP, call.option('overlap')!);
   return withStore(call, { mayBeNew: verb === 'create' }, async ({ apiKeys: store }) => {
-    if (verb === 'create') return create(store, times, call);
+    if (verb === 'create') return create(store, ttl, call);
     if (verb === 'list') return list(store, call);
     const start = hash!.toLowerCase();
     const found = (await store.listApiKeys()).filter(({ sha256 }) => sha256.startsWith(start));
     const [key] = found;
     if (key === undefined) return notFound(`no hash starts with ${start}`, call);
     if (found.length > 1) return notFound(`several hashes start with ${start}`, call);
-    return verb === 'rotate' ? rotate(store, key, times, call) : revoke(store, key, call);
+    if (verb === 'rotate') return rotate(store, key, { overlapMs, ...ttl }, call);
+    await store.removeApiKey(key.sha256);
+    const { sha256, clientId, name } = key;
+    const facts = { ok: true, sha256, client_id: clientId, name };
+    call.report(facts, `Revoked ${name} of client ${clientId}.\n`);
   });
 }
 
-/** Lifetime of the new key (null: it never expires; undefined: not given), and of the old one. */
-function readTimes({ option }: Call) {
-  const expires = option('expires');
-  return {
-    ttlMs: expires === undefined ? undefined : readNumber('--expires', EXPIRES, expires),
-    overlapMs: readNumber('--overlap', OVERLAP, option('overlap')!),
-  };
-}
-type Times = ReturnType<typeof readTimes>;
+/** The lifetime of a new key; absent: it never expires. */
+type Ttl = { readonly ttlMs?: number };
 
 const notFound = (message: string, { fail }: Call) =>
   fail({ ok: false, code: 'NOT_FOUND', message }, `${message}\n`);
 
-async function create(store: ApiKeyStore, { ttlMs }: Times, call: Call) {
+async function create(store: ApiKeyStore, ttl: Ttl, call: Call) {
   const client = call.option('client');
   const made = await createApiKey(store, {
     name: call.option('name')!,
     ...(client !== undefined && { clientId: readNumber('--client', CLIENT, client) }),
-    ...(ttlMs && { ttlMs }),
+    ...ttl,
   });
   showKey(made, call);
 }
@@ -119,17 +119,17 @@ function showKey({ key, record }: NewApiKey, { print, note }: Call, more = {}, t
 
 async function list(store: ApiKeyStore, { print }: Call) {
   const records = await store.listApiKeys();
-  const lines = records.map(({ sha256, clientId, name, createdAt, lastUsedAt, ...times }) => {
+  const lines = records.map((record) => {
+    const { sha256, clientId, name, createdAt, expiresAt, expired, lastUsedAt } = record;
     const used = lastUsedAt === null ? 'not used' : `used ${minute(lastUsedAt)}`;
-    const facts = [`client ${clientId}`, createdAt.slice(0, 10), expiry(times), used];
+    const ends =
+      expiresAt === null
+        ? 'never expires'
+        : `${expired ? 'expired' : 'expires'} ${minute(expiresAt)}`;
+    const facts = [`client ${clientId}`, createdAt.slice(0, 10), ends, used];
     return `${sha256.slice(0, 16)}  ${facts.join('  ')}  ${printable(name)}\n`;
   });
   print(records.map(wireRecord), lines.join(''));
-}
-
-function expiry({ expiresAt, expired }: Pick<ApiKeyRecord, 'expiresAt' | 'expired'>): string {
-  if (expiresAt === null) return 'never expires';
-  return `${expired ? 'expired' : 'expires'} ${minute(expiresAt)}`;
 }
 
 /** `2026-11-23T19:12Z` */
@@ -145,21 +145,19 @@ const wireRecord = (record: ApiKeyRecord) => ({
   last_used_at: record.lastUsedAt,
 });
 
-async function rotate(store: ApiKeyStore, old: ApiKeyRecord, times: Times, call: Call) {
-  const { ttlMs, overlapMs } = times;
-  if (old.expiresAt !== null && ttlMs === undefined) {
+async function rotate(
+  store: ApiKeyStore,
+  old: ApiKeyRecord,
+  times: Ttl & { readonly overlapMs: number },
+  call: Call,
+) {
+  if (old.expiresAt !== null && call.option('expires') === undefined) {
     throw new UsageError('the old key expires: give --expires 90d, for example, or --expires none');
   }
-  const made = await rotateApiKey(store, old.sha256, { overlapMs, ...(ttlMs && { ttlMs }) });
+  const made = await rotateApiKey(store, old.sha256, times);
   // Null if it was revoked a moment ago.
   if (made === null) return notFound(`no hash starts with ${call.positionals[0]}`, call);
   const { expiresAt } = (await store.findApiKey(old.sha256)) ?? old;
   const replaced = { replaces: old.sha256, replaced_expires_at: expiresAt };
   showKey(made, call, replaced, `\nThe old key ends at ${expiresAt}.`);
-}
-
-async function revoke(store: ApiKeyStore, { sha256, clientId, name }: ApiKeyRecord, call: Call) {
-  await store.removeApiKey(sha256);
-  const facts = { ok: true, sha256, client_id: clientId, name };
-  call.report(facts, `Revoked ${name} of client ${clientId}.\n`);
 }

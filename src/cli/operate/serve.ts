@@ -86,17 +86,20 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<void> {
       // Two hosts would make two keys.
       const first =
         shared.store === null ? await makeFirstKey(service, isShown ? null : path) : NO_KEY;
-      const place = placeOf(values.host, ports.port, settings);
+      const { host } = values;
+      const address = `http://${host.includes(':') ? `[${host}]` : host}:${ports.port}`;
+      const { serviceName, signing, ui, publicUrl: base = address } = settings;
+      const signingKey = signing ? resolve(keyPlace(settings).path) : null;
       const shown = first.keyFile === null ? first.key : null;
-      const mayLink = flag('show') && isTerminal && settings.ui && shown !== null;
-      const link = mayLink ? keyLink(place.base, shown) : null;
+      const mayLink = flag('show') && isTerminal && ui && shown !== null;
+      const link = mayLink ? keyLink(base, shown) : null;
       const { database, blobs } = shared.shown;
-      const dataDirectory = database === null ? resolve(settings.dataDirectory) : null;
-      const { address } = place;
+      const data = database === null ? resolve(settings.dataDirectory) : null;
+      const place = { address, base, dataDirectory: data, database, blobs };
       const secret = { api_key: shown, api_key_file: first.keyFile };
       return [
-        { ok: true, address, ...ports, data: dataDirectory, database, blobs, ...secret },
-        welcome({ ...place, ...first, link, dataDirectory, database, blobs }),
+        { ok: true, address, ...ports, data, database, blobs, ...secret },
+        welcome({ ...place, ...first, serviceName, signingKey, ui, link }),
       ];
     },
   });
@@ -117,13 +120,6 @@ async function start(values: Values, prepared: Prepared): Promise<HttpServer> {
     ...serverLimits(values, settings),
     onRefused: (refused) => logger.warn('connections refused', { ...refused }),
   });
-}
-
-function placeOf(host: string, port: number, settings: Settings) {
-  const { serviceName, signing, ui, publicUrl } = settings;
-  const address = `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  const signingKey = signing ? resolve(keyPlace(settings).path) : null;
-  return { address, base: publicUrl ?? address, serviceName, signingKey, ui };
 }
 
 /** Stores the operator's own key if the store has no keys. */
@@ -166,7 +162,7 @@ const DEFAULT_NAME = fallbackOf(SERVICE_OPTIONS.serviceName);
 type Names<Field extends string, Value> = Readonly<Record<Field, Value>>;
 
 /**
- * The facts of a service that is ready: the address where it listens, the one at which clients reach
+ * The facts of a service that is ready: the address where it listens, the one where clients reach
  * it (`base`), and what else applies: the stores that hosts share, without passwords; the file of
  * the signing key; the API key that was just created, the file to which it was written instead of
  * shown, and a link to the page with the key, if it may be shown.
@@ -200,35 +196,34 @@ export function welcome(ready: Ready): string {
 /** Commands to copy: earlier lines set each variable and make each file. */
 function nextSteps({ base, serviceName, signingKey, keyFile, link }: Ready, key: string): string[] {
   const created = 'This first start created an API key';
-  const lines = [
+  const name =
+    serviceName === DEFAULT_NAME ? [] : [`  export FALCONRY_SERVICE_NAME=${serviceName}`];
+  const page = link === null ? [] : ['Open the page with this key:', '', `  ${link}`, ''];
+  return [
     '',
     keyFile ? `${created}, in ${keyFile} (mode 0600).` : `${created}. It is shown only once:`,
     '',
     `  export FALCONRY_API_KEY=${keyFile === null ? key : `$(cat ${keyFile})`}`,
     `  export FALCONRY_URL=${base}`,
+    ...name,
+    '',
+    ...page,
+    'Next steps:',
+    '',
+    ...(signingKey === null ? [] : [SIGN_STEP]),
+    `  # sign with a key of your own, and have the signature aggregated
+  falconry keygen -o key.json
+  echo hello > message.txt
+  falconry sign --key key.json message.txt -o task.json
+  falconry submit task.json -o result.json
+
+  # list your tasks
+  curl -s $FALCONRY_URL/v1/${serviceName}/tasks -H "Authorization: $FALCONRY_API_KEY"
+`,
   ];
-  if (serviceName !== DEFAULT_NAME) lines.push(`  export FALCONRY_SERVICE_NAME=${serviceName}`);
-  lines.push('');
-  if (link !== null) lines.push('Open the page with this key:', '', `  ${link}`, '');
-  lines.push('Next steps:', '');
-  if (signingKey !== null) {
-    lines.push(
-      '  # sign a message, in hex',
-      '  curl -s $FALCONRY_URL/v1/falcon/sign -H "Authorization: $FALCONRY_API_KEY" \\',
-      `    -H 'Content-Type: application/json' -d '{"digest":"0x68656c6c6f"}'`,
-      '',
-    );
-  }
-  lines.push(
-    '  # sign with a key of your own, and have the signature aggregated',
-    '  falconry keygen -o key.json',
-    '  echo hello > message.txt',
-    '  falconry sign --key key.json message.txt -o task.json',
-    '  falconry submit task.json -o result.json',
-    '',
-    '  # list your tasks',
-    `  curl -s $FALCONRY_URL/v1/${serviceName}/tasks -H "Authorization: $FALCONRY_API_KEY"`,
-    '',
-  );
-  return lines;
 }
+
+const SIGN_STEP = `  # sign a message, in hex
+  curl -s $FALCONRY_URL/v1/falcon/sign -H "Authorization: $FALCONRY_API_KEY" \\
+    -H 'Content-Type: application/json' -d '{"digest":"0x68656c6c6f"}'
+`;

@@ -168,7 +168,7 @@ export function explained(error: unknown, where?: string): unknown {
   return new IoFailure(`${where === undefined ? '' : `${where}: `}${error.message}${why}`);
 }
 
-/** Loads what needs a package. @throws IoFailure if errors show that the package is not installed */
+/** Loads what needs a package. @throws IoFailure if the package is not installed */
 export async function load<Module>(
   isMissing: RegExp,
   message: string,
