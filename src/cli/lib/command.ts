@@ -15,7 +15,7 @@ export interface Io {
 }
 
 /** An option. Help texts, docs/cli.md, completion and the parser are made from it. */
-export interface Option extends OptionParts {
+export interface Option {
   readonly name: string;
   /**
    * The placeholder of its value, or the words of which it is one; absent for a flag. Completion
@@ -23,9 +23,6 @@ export interface Option extends OptionParts {
    */
   readonly value?: string | readonly string[];
   readonly about: string;
-}
-
-interface OptionParts {
   readonly short?: string;
   /** The value, if the option is absent. */
   readonly fallback?: string;
@@ -51,7 +48,7 @@ interface OptionParts {
   readonly group?: string;
 }
 
-export const flag = (name: string, about: string, parts: OptionParts = {}): Option => ({
+export const flag = (name: string, about: string, parts: Partial<Option> = {}): Option => ({
   name,
   about,
   ...parts,
@@ -61,11 +58,11 @@ export const valued = (
   name: string,
   value: string | readonly string[],
   about: string,
-  parts: OptionParts = {},
+  parts: Partial<Option> = {},
 ): Option => ({ name, value, about, ...parts });
 
 /** `--out` and `-o`: where the command's own output goes. */
-export const out = (about: string, parts: OptionParts = {}): Option =>
+export const out = (about: string, parts: Partial<Option> = {}): Option =>
   valued('out', 'file', `${about} [standard output]`, { short: 'o', ...parts });
 
 /** How many arguments follow the command and its verb, and what they are. */
@@ -73,14 +70,12 @@ export type Takes = readonly [least: number, most: number, what?: string];
 
 export interface CommandFacts {
   readonly name: string;
-  /** One line for the list of commands. */
   readonly summary: string;
   /** The arguments after the name, one form each. */
   readonly usage: readonly string[];
   /** Paragraphs of one line each. */
   readonly about: readonly string[];
   readonly verbs?: Readonly<Record<string, string>>;
-  /** Descriptions of the other arguments. */
   readonly operands?: Readonly<Record<string, string>>;
   readonly options: readonly Option[];
   /** Commands that a test runs where their files are. */

@@ -33,7 +33,7 @@ export interface Config<N extends SettingName = SettingName> {
 /** The name is that of the setting, or the unknown one. */
 type Fault = Readonly<Record<'name' | 'message', string>>;
 
-/** A config with its faults: a faulty value is replaced by the default. */
+/** A faulty value is replaced by the default. */
 export interface ConfigReading<N extends SettingName> extends Config<N> {
   readonly faults: readonly Fault[];
 }
@@ -44,8 +44,7 @@ interface ConfigSource {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-const CONFIG_FILE = 'falconry.json';
-/** Names of environment variables that are not settings. */
+/** Variables of the environment that are not settings. */
 const OTHER_ENV = ['config', 'debug', 'passphrase', 'newPassphrase'];
 const MAX_FILE_BYTES = 1024 * 1024;
 
@@ -162,7 +161,7 @@ async function readConfigFile(
   faults: Fault[],
 ): Promise<ConfigFile | null> {
   const asked = option ?? (env.FALCONRY_CONFIG || undefined);
-  const path = asked ?? CONFIG_FILE;
+  const path = asked ?? 'falconry.json';
   const fault = (message: string) => {
     faults.push({ name: 'config', message: `${path} ${message}` });
     return null;
@@ -179,13 +178,11 @@ async function readConfigFile(
     if (asked === undefined && isAbsent) return null;
     return fault(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
   }
-  let json: unknown;
   try {
-    json = JSON.parse(text);
+    return { path, values: checkNames(path, JSON.parse(text), faults) };
   } catch (error) {
     return fault(`is not valid JSON: ${(error as Error).message}`);
   }
-  return { path, values: checkNames(path, json, faults) };
 }
 
 /** The entries with known names; adds a fault for each other name. */

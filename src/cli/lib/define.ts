@@ -72,8 +72,7 @@ interface CommandParts<N extends SettingName = SettingName> extends Omit<Command
 export function defineCommand<const N extends SettingName = never>(
   parts: CommandParts<N>,
 ): Command {
-  const { settings = [] } = parts;
-  const { listed = settings } = parts;
+  const { settings = [], listed = settings } = parts;
   const hidden = optionsOfSettings(settings.filter((name) => !listed.includes(name)));
   const options: Option[] = [
     ...(parts.options ?? []),
@@ -81,13 +80,12 @@ export function defineCommand<const N extends SettingName = never>(
     ...optionsOfSettings(listed),
     ...hidden.map((option): Option => ({ ...option, isHidden: true })),
   ];
-  const facts = { ...parts, options };
-  return { ...facts, run: (args, io) => run(parts, facts, args, io) };
+  const command = { ...parts, options };
+  return { ...command, run: (args, io) => run(command, args, io) };
 }
 
 async function run<N extends SettingName>(
-  parts: CommandParts<N>,
-  command: CommandFacts,
+  command: CommandParts<N> & CommandFacts,
   args: readonly string[],
   io: Io,
 ): Promise<number> {
@@ -98,16 +96,16 @@ async function run<N extends SettingName>(
     return EXIT.ok;
   }
   const json = loose.values.json === true;
-  const outputs = outputsOf(parts, loose.values, io);
+  const outputs = outputsOf(command, loose.values, io);
   try {
     refuseUnknown(command, loose.tokens);
     const { values, positionals: words } = parse(parser, args, true);
-    const { verb, positionals } = readVerb(parts, words);
+    const { verb, positionals } = readVerb(command, words);
     const named = loose.tokens.flatMap((token) => (token.kind === 'option' ? token.name : []));
-    checkArguments(parts, verb, positionals);
+    checkArguments(command, verb, positionals);
     checkOptions(command, verb, values, named);
     refuseTwiceStdin(command, values, positionals);
-    await parts.execute({
+    await command.execute({
       io,
       verb,
       positionals,
@@ -118,17 +116,17 @@ async function run<N extends SettingName>(
       async config() {
         // Loaded on demand: most commands work on files and have no settings.
         const { readConfig } = await import('./config.ts');
-        const read = await readConfig(parts.settings ?? [], { options: values, env: io.env });
+        const read = await readConfig(command.settings ?? [], { options: values, env: io.env });
         // Commands with a log write the warnings there.
-        const log = 'log' in read.values;
-        if (!log) for (const text of read.warnings) io.stderr.write(`falconry: ${text}\n`);
+        const warnings = 'log' in read.values ? [] : read.warnings;
+        for (const text of warnings) io.stderr.write(`falconry: ${text}\n`);
         return read;
       },
     });
     return outputs.exitCode();
   } catch (error) {
     outputs.progress.end();
-    return reportFailure(parts.name, error, io, json ? outputs.reports : null);
+    return reportFailure(command.name, error, io, json ? outputs.reports : null);
   }
 }
 
@@ -174,7 +172,6 @@ function outputsOf(
   };
 }
 
-/** The options in the form of `parseArgs`. */
 function parserOptions(options: readonly Option[]): ParseArgsOptionsConfig {
   const rows = options.map(({ name, short, value, fallback, negatable, isSetting }) => {
     const isOn = negatable === 'on' ? { type: 'boolean', default: true } : { type: 'boolean' };
@@ -214,7 +211,6 @@ function refuseUnknown(
   }
 }
 
-/** @throws UsageError without a verb, or for an unknown one */
 function readVerb(
   { name, verbs, defaultVerb }: CommandParts,
   words: readonly string[],
@@ -246,8 +242,7 @@ function checkOptions(
   const refuse = (message: string) => {
     throw new UsageError(message);
   };
-  for (const { name: own, value, required, ...rules } of options) {
-    const { verbs, needs, excludes = [] } = rules;
+  for (const { name: own, value, required, verbs, needs, excludes = [], ...rules } of options) {
     if (!named.includes(own)) {
       if (required === true || required?.includes(verb)) refuse(`--${own} is missing`);
       continue;

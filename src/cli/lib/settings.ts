@@ -57,7 +57,7 @@ const SERVER_SETTINGS = inGroup('Server', {
   firstKey: secret('API key to store at the first start, instead of a new one'),
 });
 
-/** Settings of commands that call a service, which also use `serviceName`. */
+/** Of commands that call a service, which also use `serviceName`. */
 const CALLER_SETTINGS = {
   url: url('address of the service', { fallback: 'http://127.0.0.1:8787' }),
   apiKey: secret('API key'),
@@ -91,23 +91,14 @@ const SHARED_SETTINGS = inGroup(SHARED_GROUP, {
   s3Region: text('region of the bucket', { placeholder: 'name', fallbackText: 'us-east-1' }),
 });
 
-/** Only `falconry serve` uses this one. */
-const TRANSFERS = choice(
-  'clients exchange files with the bucket, or through the service',
-  ['direct', 'through'],
-  { fallback: 'direct', group: SHARED_GROUP },
-);
-
-/** A table of options under their names here. */
-type Renamed<Table> = {
-  [Name in keyof Table as SettingNameOf<Name, Table[Name]> & string]: Table[Name];
-};
-
-function renamed<Table extends OptionTable>(table: Table): Renamed<Table> {
+/** The rows that are settings, under their names here. */
+function renamed<Table extends OptionTable>(table: Table) {
   const rows = Object.entries(table)
     .filter(([, { setting }]) => setting !== null)
     .map(([name, row]) => [row.setting ?? name, row]);
-  return Object.fromEntries(rows) as Renamed<Table>;
+  return Object.fromEntries(rows) as {
+    [Name in keyof Table as SettingNameOf<Name, Table[Name]> & string]: Table[Name];
+  };
 }
 
 const SERVE_TABLE = {
@@ -115,7 +106,11 @@ const SERVE_TABLE = {
   ...renamed(SERVICE_OPTIONS),
   ...renamed(CLIENT_LIMITS),
   ...SHARED_SETTINGS,
-  transfers: TRANSFERS,
+  transfers: choice(
+    'clients exchange files with the bucket, or through the service',
+    ['direct', 'through'],
+    { fallback: 'direct', group: SHARED_GROUP },
+  ),
 };
 
 export const SETTINGS = { ...SERVE_TABLE, ...CALLER_SETTINGS };

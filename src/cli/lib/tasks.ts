@@ -15,20 +15,13 @@ export const FILE_LIMITS = Object.freeze({
   maxFileBytes: MAX_INPUT_BYTES,
 });
 
-const MAX_THREADS = 64;
-const THREADS_ROW = integer('threads of one aggregate', { min: 1, max: MAX_THREADS });
-
-export const THREADS = valued(
-  'threads',
-  'n',
-  `threads to use, 1 to ${MAX_THREADS} [one per processor]`,
-);
+const THREADS_ROW = integer('threads of one aggregate', { min: 1, max: 64 });
+export const THREADS = valued('threads', 'n', 'threads to use, 1 to 64 [one per processor]');
 
 /** `--threads`; one per processor if it is absent. */
-export function readThreads(text: string | undefined): number {
-  if (text === undefined) return Math.min(MAX_THREADS, availableParallelism());
-  return readNumber('--threads', THREADS_ROW, text);
-}
+export const readThreads = (
+  text = String(Math.min(THREADS_ROW.max, availableParallelism())),
+): number => readNumber('--threads', THREADS_ROW, text);
 
 /** @throws UsageError for a word that is not the id of a task. Other servers use large numbers. */
 export function checkTaskIds(words: readonly string[]): void {

@@ -21,7 +21,6 @@ import {
 import { SERVE_CHECKS } from './serveChecks.ts';
 import { resolveService, serviceOptions } from './serveConfig.ts';
 
-/** The settings of `falconry serve`, and the address of a running service. */
 export const DOCTOR_SETTINGS = [...SERVE_SETTINGS, 'url'] as const;
 type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
 
@@ -72,13 +71,13 @@ export async function examine(
     ...faults.map(({ message }) => fault('config', message, 'correct it, or leave it out')),
     ...warnings.map((message) => warning('environment', message)),
   ];
-  const ofService: Finding[] = [];
+  let ofService: Finding[];
   try {
     const settings = resolveService(serviceOptions(config));
-    ofService.push(...(await runChecks(SERVE_CHECKS, { ...config, settings, env })));
+    ofService = await runChecks(SERVE_CHECKS, { ...config, settings, env });
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    ofService.push(fault('config', error.message));
+    ofService = [fault('config', error.message)];
   }
   const isUnfit = ofService.some(({ check, level }) => check === 'config' && level === 'fault');
   if (!isUnfit && faults.length === 0) {

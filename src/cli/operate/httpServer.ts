@@ -51,7 +51,7 @@ const LINGER_MS = 30_000;
 
 /** Resolves when the port is open. @throws Error of the system if it cannot be opened */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
-  const { headersTimeoutMs = 30_000, requestTimeoutMs = 900_000 } = options;
+  const { headersTimeoutMs = 30_000, requestTimeoutMs = 900_000, lastLingerMs = 1000 } = options;
   const listener = getRequestListener(options.fetch, {
     errorHandler: answerError,
     // The clean-up would cut off a sender half a second after an error, before it has the
@@ -79,7 +79,9 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     handle,
   );
   server.on('checkContinue', (incoming, outgoing) => {
-    if (!isContinue(incoming)) return refuse(incoming, outgoing, 'EXPECTATION_FAILED');
+    // Node also accepts a list that contains the word.
+    const isContinue = incoming.headers.expect?.trim().toLowerCase() === '100-continue';
+    if (!isContinue) return refuse(incoming, outgoing, 'EXPECTATION_FAILED');
     holdContinue(outgoing);
     handle(incoming, outgoing);
   });
@@ -87,7 +89,6 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     refuse(incoming, outgoing, 'EXPECTATION_FAILED'),
   );
   server.on('clientError', answerClientError);
-  const { lastLingerMs = 1000 } = options;
   server.prependListener('connection', (socket: Socket) => lingerLast(socket, lastLingerMs));
   capConnections(server, options);
   await new Promise<void>((resolve, reject) => {
@@ -188,17 +189,12 @@ class ConnectionCap {
   }
 }
 
-/** Node also accepts a list that contains the word. */
-const isContinue = ({ headers }: IncomingMessage): boolean =>
-  headers.expect?.trim().toLowerCase() === '100-continue';
-
 /** Disconnects a sender that goes on long after the response. */
 function linger(incoming: IncomingMessage): void {
   if (incoming.complete) return;
   const timer = setTimeout(() => {
     if (!incoming.complete) incoming.socket.destroy();
   }, LINGER_MS);
-  // The timer alone must not keep the process alive.
   timer.unref();
   incoming.once('close', () => clearTimeout(timer));
 }
@@ -269,11 +265,9 @@ const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {
 
 /** There is no complete request yet, so the response is written to the socket. */
 function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  socket.end(socketAnswer(new CodedError(CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST')));
+  const code = CLIENT_ERRORS[error.code ?? ''] ?? 'MALFORMED_REQUEST';
+  if (error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
+  else socket.end(socketAnswer(new CodedError(code)));
 }
 
 async function closeServer(server: Server, graceMs: number): Promise<void> {

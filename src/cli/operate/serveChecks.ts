@@ -51,31 +51,26 @@ export const SERVE_CHECKS: readonly Check<Subject>[] = [
 
 async function checkConfigFile({ file, origins }: Subject): Promise<Finding[]> {
   const { source, secretFile } = origins.firstKey;
-  const holdsSecret = source === 'file' && secretFile === undefined;
-  if (file === null || !holdsSecret || !(await isOpen(file))) return [];
-  const message = `${file} holds a secret and can be read by others`;
-  return [fault('config', message, `chmod 600 ${file}`)];
+  if (file === null || source !== 'file' || secretFile !== undefined) return [];
+  if (!(await isOpen(file))) return [];
+  return [fault('config', `${file} holds a secret and can be read by others`, `chmod 600 ${file}`)];
 }
 
 /** Returns true if users other than its owner can read the file. */
 const isOpen = async (path: string): Promise<boolean> =>
   process.platform !== 'win32' && ((await stat(path)).mode & 0o077) !== 0;
 
-/** The metrics port has no keys. */
 async function checkMetrics({ values }: Subject): Promise<Finding[]> {
   const { metricsPort: port, metricsHost: host } = values;
   if (port === undefined) return [];
-  const found = [await checkPort({ port, host }, 'metrics')];
-  if (!isLoopback(host)) {
-    const message = `anyone who can reach ${host} can read the metrics`;
-    found.push(warning('metrics', message, 'let only operators reach it'));
-  }
-  return found;
+  const found = await checkPort({ port, host }, 'metrics');
+  if (isLoopback(host)) return [found];
+  const message = `anyone who can reach ${host} can read the metrics`;
+  return [found, warning('metrics', message, 'let only operators reach it')];
 }
 
-/** Listens on the port for a moment. */
 async function checkPort(
-  { port, host }: { readonly port: number; readonly host: string },
+  { port, host }: Pick<Subject['values'], 'port' | 'host'>,
   check: 'port' | 'metrics',
 ): Promise<Finding> {
   const server = createServer();
@@ -139,8 +134,9 @@ async function checkSigningKey({ settings }: Subject): Promise<Finding[]> {
 async function checkData({ settings }: Subject): Promise<readonly Finding[]> {
   const { dataDirectory, signing, allowSharedDatabase } = settings;
   const path = resolve(dataDirectory);
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => error);
-  if (found instanceof Error) return [await checkAbsentData(path, found)];
+  const found = await stat(path).catch(codeOf);
+  if (found === 'ENOENT') return [await checkAbsentData(path)];
+  if (typeof found !== 'object') return [fault('data', `${path} cannot be read (${found})`)];
   if (!found.isDirectory()) return [fault('data', `${path} is not a directory`)];
   const findings: Finding[] = [];
   const probe = join(path, `.check-${crypto.randomUUID()}`);
@@ -148,8 +144,7 @@ async function checkData({ settings }: Subject): Promise<readonly Finding[]> {
     await writeFile(probe, '', { flag: 'wx', mode: 0o600 });
     await unlink(probe);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    findings.push(fault('data', `${path} is not writable (${code})`));
+    findings.push(fault('data', `${path} is not writable (${codeOf(error)})`));
   }
   const level = allowSharedDatabase ? warning : fault;
   const shared = sharedPlaces(join(path, STORE_FILE));
@@ -160,15 +155,15 @@ async function checkData({ settings }: Subject): Promise<readonly Finding[]> {
   for (const secret of signing ? secrets : secrets.slice(0, 2)) {
     if (shared.some((place) => place.path === secret)) continue;
     if (!(await isOpen(secret).catch(() => false))) continue;
-    const severity = secret === path ? level : fault;
-    const advice = `chmod go= ${secret}`;
-    findings.push(severity('data', `${secret} holds secrets and is open to others`, advice));
+    const message = `${secret} holds secrets and is open to others`;
+    findings.push((secret === path ? level : fault)('data', message, `chmod go= ${secret}`));
   }
   return findings.length > 0 ? findings : [ok('data', `${path} is private and writable`)];
 }
 
-async function checkAbsentData(path: string, { code }: NodeJS.ErrnoException): Promise<Finding> {
-  if (code !== 'ENOENT') return fault('data', `${path} cannot be read (${code})`);
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code;
+
+async function checkAbsentData(path: string): Promise<Finding> {
   const parent = await nearestFolder(path);
   try {
     await access(parent, constants.W_OK | constants.X_OK);
@@ -215,8 +210,8 @@ async function checkDatabase({ settings, values }: Subject): Promise<Finding[]> 
   const found = await stat(path).catch(() => null);
   if (found === null || found.size === 0) {
     const key = givenKey ? 'stores the given API key' : 'makes an API key';
-    const isNew = ok('database', 'will be created at the first start');
-    return [isNew, ok('apiKeys', `the first start ${key}`)];
+    const created = 'will be created at the first start';
+    return [ok('database', created), ok('apiKeys', `the first start ${key}`)];
   }
   const version = versionOf(path);
   if (version > 0 && version <= LAST_OLD_VERSION) {
@@ -228,7 +223,9 @@ async function checkDatabase({ settings, values }: Subject): Promise<Finding[]> 
     db = new DatabaseSync(path, { timeout: LOCK_PATIENCE_MS });
     return examineDatabase(db, path, found.size, givenKey);
   } catch (error) {
-    return [explain(error, path)];
+    const { errcode = 0, message } = error as Error & { errcode?: number };
+    const [what, advice] = SQLITE_FAULTS[errcode & 255] ?? [`cannot be used: ${message}`];
+    return [fault('database', `${path} ${what}`, advice)];
   } finally {
     if (db?.isOpen) db.close();
   }
@@ -240,7 +237,7 @@ function examineDatabase(db: DatabaseSync, path: string, bytes: number, givenKey
   if (version > SCHEMA_VERSION) {
     const versions = `its schema is ${version}, ours ${SCHEMA_VERSION}`;
     const message = `${path} was written by a newer version (${versions})`;
-    return [fault('database', message, 'run the newer version')];
+    return [fault('database', message, STORE_ADVICE.STORE_NEWER)];
   }
   // Takes the writers' lock, as the service must, and releases it.
   db.exec('BEGIN IMMEDIATE');
@@ -277,12 +274,6 @@ const SQLITE_FAULTS: Readonly<Record<number, readonly [what: string, advice: str
   26: ['is not a database', 'move it away, or choose another --data'],
 };
 
-function explain(error: unknown, path: string): Finding {
-  const code = ((error as { errcode?: number }).errcode ?? 0) & 255;
-  const [what, advice] = SQLITE_FAULTS[code] ?? [`cannot be used: ${(error as Error).message}`];
-  return fault('database', `${path} ${what}`, advice);
-}
-
 function checkProcess({ settings: { threads, workers } }: Subject): Finding[] {
   const processors = availableParallelism();
   const message = `${threads} threads compete for ${processors} processors, and so do requests`;
@@ -294,7 +285,7 @@ function checkProcess({ settings: { threads, workers } }: Subject): Finding[] {
   return [found, warning('user', 'the service runs as root', 'run it as a user of its own')];
 }
 
-/** The findings of a shared store; errors of its driver are faults. */
+/** Errors of the driver are faults. */
 async function guarded(check: string, ask: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await ask();
@@ -321,10 +312,12 @@ async function checkSharedDatabase({ values }: Subject): Promise<Finding[]> {
       await store.tasks.ping();
       const fits = ok('database', `${await showDatabase(database)} answers, and its schema fits`);
       const count = (await store.apiKeys.listApiKeys()).length;
-      const keys =
-        keysFinding('the database', count, firstKey !== undefined) ??
-        warning('apiKeys', 'none in the database', 'falconry keys create --database URL');
-      return [fits, keys];
+      const none = warning(
+        'apiKeys',
+        'none in the database',
+        'falconry keys create --database URL',
+      );
+      return [fits, keysFinding('the database', count, firstKey !== undefined) ?? none];
     } finally {
       await store.close();
     }

@@ -23,10 +23,9 @@ export type StoreSetting = (typeof STORE_SETTINGS)[number];
 export const CLIENT = integer('client');
 
 /**
- * Opens the database, or else the store in the data directory, and closes it afterwards. The
- * service may be running.
+ * Opens the database, or else the store in the data directory, which `mayBeNew`, and closes it
+ * afterwards. The service may be running.
  *
- * @param mayBeNew whether to create the one in the directory if there is none
  * @throws IoFailure if there is none, or if the database cannot be used
  */
 export async function withStore<T>(
@@ -53,17 +52,13 @@ export async function withStore<T>(
 }
 
 type Values<Name extends SettingName> = Config<Name>['values'];
-type DatabaseValues = Values<'database'> & Partial<Values<'databaseDirect'>>;
 type BlobValues = Values<'blobs' | 's3Endpoint' | 's3Region'> & Partial<Values<'transfers'>>;
 
 export type SharedStores = Awaited<ReturnType<typeof openShared>>;
 
 /**
  * Opens the stores that the settings name, and null for the others. Both are called before anything
- * else starts, so that a wrong address is reported at once.
- *
- * @param connections most connections to the database
- * @throws UsageError, IoFailure
+ * else starts, so that a wrong address is reported at once. @throws UsageError, IoFailure
  */
 export async function openShared(
   values: Values<(typeof SHARED)[number]> & BlobValues,
@@ -96,7 +91,7 @@ export async function openShared(
 
 /** The store in the database, not opened yet. @throws UsageError, IoFailure */
 export async function makeStore(
-  { database, databaseDirect }: DatabaseValues,
+  { database, databaseDirect }: Values<'database'> & Partial<Values<'databaseDirect'>>,
   connections = 10,
 ): Promise<CompleteStore> {
   const { postgresStore } = await loadPostgres();
@@ -121,17 +116,16 @@ export async function makeBlobs(values: BlobValues, env: Io['env']) {
   const [, bucket = '', prefix = ''] = /^s3:\/\/([^/]*)\/?(.*)$/.exec(values.blobs!) ?? [];
   const { s3Endpoint: endpoint, s3Region: region, transfers } = values;
   const credentials = asUsage(CREDENTIALS, () => environmentCredentials(env));
+  const options = {
+    bucket,
+    credentials,
+    ...(prefix !== '' && { prefix }),
+    ...(endpoint !== undefined && { endpoint }),
+    ...(region !== undefined && { region }),
+    ...(transfers !== undefined && { uploads: transfers, results: transfers }),
+  };
   const names = { bucket: 'blobs', prefix: 'blobs', region: 's3Region', endpoint: 's3Endpoint' };
-  return asUsage(names, () =>
-    s3Blobs({
-      bucket,
-      credentials,
-      ...(prefix !== '' && { prefix }),
-      ...(endpoint !== undefined && { endpoint }),
-      ...(region !== undefined && { region }),
-      ...(transfers !== undefined && { uploads: transfers, results: transfers }),
-    }),
-  );
+  return asUsage(names, () => s3Blobs(options));
 }
 
 /** Mistakes in options of a driver, in other words or by the names of the settings. */
