@@ -60,28 +60,19 @@ async function execute(invocation: Invocation): Promise<void> {
   const threads = readThreads(option('threads'));
   const items = parseTaskFile(await readInput(positionals[0]!, io), FILE_LIMITS);
   const start = performance.now();
-  const made = await aggregateOrReport(items, { format, threads }, invocation);
-  if (made === undefined) return;
-  const { aggregate, choice } = made;
+  const done = await aggregateOrReport(items, { format, threads }, invocation);
+  if (done === undefined) return;
+  const { aggregate, choice, threads: used } = done;
   const timings = { aggregate_ms: performance.now() - start };
   const result = makeResultFile({ processId: null, aggregate, items, timings });
 
   await writeOutput(to, flag('raw') ? aggregate : formatResultFile(result), io);
-  const { count, parameterSet, sizes } = result;
+  const { count, format: made, parameterSet: parameter_set, sizes } = result;
   const { reason } = choice;
+  const facts = { ok: true, count, format: made, reason, parameter_set, sizes };
   report(
-    {
-      ok: true,
-      count,
-      format: result.format,
-      reason,
-      parameter_set: parameterSet,
-      sizes,
-      threads: made.threads,
-      timings,
-      out: to ?? '-',
-    },
-    `${plural(count, 'signature')} valid; ${result.format} of ${sizes.aggregate} bytes ` +
+    { ...facts, threads: used, timings, out: to ?? '-' },
+    `${plural(count, 'signature')} valid; ${made} of ${sizes.aggregate} bytes ` +
       `(${(sizes.aggregate / count).toFixed(1)} per signature, ` +
       `${((100 * sizes.aggregate) / sizes.signatures).toFixed(1)} % of their total)\n` +
       `${describeChoice(choice)}\n`,
@@ -109,20 +100,16 @@ async function aggregateOrReport(
   options: { readonly format: AggregateFormatOption; readonly threads: number },
   { fail, progress }: Invocation,
 ) {
-  let choice: FormatChoice | undefined;
+  let choice!: FormatChoice;
   let threads = 1;
   try {
     const aggregate = await aggregateItems(items, {
       ...options,
-      onFormat: (settled) => {
-        choice = settled;
-      },
-      onStats: (stats) => {
-        threads = stats.threads;
-      },
-      onProgress: (state) => progress.update(state),
+      onFormat: (settled) => void (choice = settled),
+      onStats: (stats) => void (threads = stats.threads),
+      onProgress: progress.update,
     });
-    return { aggregate, choice: choice!, threads };
+    return { aggregate, choice, threads };
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'INVALID_SIGNATURES') throw error;
     const { code, message, invalid = [] } = error;

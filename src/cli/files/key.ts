@@ -88,7 +88,6 @@ async function execute(invocation: Invocation): Promise<void> {
   });
 }
 
-/** Writes the key, under the passphrase if there is one, and reports it. */
 async function write(
   key: KeyParts,
   format: KeyFormat,

@@ -65,19 +65,17 @@ async function execute(invocation: Invocation): Promise<void> {
   const passphrase = isEncrypted
     ? await readPassphrase(io, option('passphrase-file'), 'first')
     : null;
-  const parameterSet = falcon.name;
-  const file = await formatKey({ parameterSet, publicKey, secretKey }, format, passphrase).finally(
-    () => passphrase?.fill(0),
+  const key = { parameterSet: falcon.name, publicKey };
+  const file = await formatKey({ ...key, secretKey }, format, passphrase).finally(() =>
+    passphrase?.fill(0),
   );
   await writeOutput(secretOut, file, io, 'create');
-  if (publicOut !== undefined) {
-    await writeOutput(publicOut, await formatKey({ parameterSet, publicKey }, format), io);
-  }
+  if (publicOut !== undefined) await writeOutput(publicOut, await formatKey(key, format), io);
   const what = isStdout(secretOut) ? 'it' : secretOut;
   const advice = isEncrypted ? `${what} is encrypted` : `keep ${what} secret`;
   report(
-    { ok: true, parameter_set: parameterSet, out: secretOut ?? '-', public: publicOut },
-    `${parameterSet} key pair made; ${advice}\n`,
+    { ok: true, parameter_set: falcon.name, out: secretOut ?? '-', public: publicOut },
+    `${falcon.name} key pair made; ${advice}\n`,
   );
 }
 

@@ -42,20 +42,19 @@ export async function readPassphrase(
 }
 
 async function find(io: Io, file: string | undefined, which: Which): Promise<Uint8Array> {
-  const [env, option, question] =
-    which === 'new'
-      ? ['FALCONRY_NEW_PASSPHRASE', '--new-passphrase-file', 'New passphrase: ']
-      : ['FALCONRY_PASSPHRASE', '--passphrase-file', 'Passphrase: '];
+  const isNew = which === 'new';
+  const env = isNew ? 'FALCONRY_NEW_PASSPHRASE' : 'FALCONRY_PASSPHRASE';
   if (file !== undefined) return withoutLineEnd(await readInput(file, io));
-  const given = io.env[env!];
+  const given = io.env[env];
   if (given) return new TextEncoder().encode(given);
   const terminal = io.stderr.isTTY === true ? openTerminal() : undefined;
   if (terminal === undefined) {
+    const option = isNew ? '--new-passphrase-file' : '--passphrase-file';
     const message = `a passphrase is needed: use ${option} or ${env}`;
     throw new CodedError('PASSPHRASE_NEEDED', { message });
   }
   try {
-    const first = await ask(terminal, io, question!);
+    const first = await ask(terminal, io, isNew ? 'New passphrase: ' : 'Passphrase: ');
     if (which === 'old') return first;
     const second = await ask(terminal, io, 'The same again: ');
     const isSame = Buffer.compare(first, second) === 0;

@@ -194,8 +194,7 @@ function linger(incoming: IncomingMessage): void {
   if (incoming.complete) return;
   const timer = setTimeout(() => {
     if (!incoming.complete) incoming.socket.destroy();
-  }, LINGER_MS);
-  timer.unref();
+  }, LINGER_MS).unref();
   incoming.once('close', () => clearTimeout(timer));
 }
 

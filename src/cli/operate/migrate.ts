@@ -1,5 +1,5 @@
 /** `falconry migrate`: brings a PostgreSQL database up to this version. */
-import type { MigrateOptions, Migration } from '../../middleware/stores/postgres/index.ts';
+import type { Migration } from '../../middleware/stores/postgres/index.ts';
 import { type Command, FILE_EXITS, flag, UsageError } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { explained, loadPostgres } from './stores.ts';
@@ -32,20 +32,14 @@ async function execute(invocation: Invocation<'database' | 'databaseDirect'>): P
   if (url === undefined) {
     throw new UsageError('no database is given: --database, FALCONRY_DATABASE or its file');
   }
-  const done = await migrateBy(url, { check, dryRun });
+  const { migrate } = await loadPostgres();
+  const done = await migrate(url, { check, dryRun }).catch((error) => {
+    if (error instanceof TypeError) throw new UsageError(error.message.replace('"url"', 'it'));
+    throw explained(error);
+  });
   const due = (check || dryRun) && done.steps.length > 0;
   const facts = { ok: !(check && due), from: done.from, to: done.to, steps: done.steps };
   invocation.report({ ...facts, taken: !(check || dryRun) }, describe(done, due));
-}
-
-async function migrateBy(url: string, options: MigrateOptions): Promise<Migration> {
-  const { migrate } = await loadPostgres();
-  try {
-    return await migrate(url, options);
-  } catch (error) {
-    if (error instanceof TypeError) throw new UsageError(error.message.replace('"url"', 'it'));
-    throw explained(error);
-  }
 }
 
 function describe({ from, to, steps }: Migration, due: boolean): string {

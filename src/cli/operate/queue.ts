@@ -32,18 +32,18 @@ export const command: Command = defineCommand({
 
 async function list(invocation: Invocation<StoreSetting>): Promise<void> {
   const most = readLimit(invocation);
-  return withStore(invocation, { mayBeNew: false }, async (store) => {
+  await withStore(invocation, { mayBeNew: false }, (store) => {
     const tasks = unfinished(store, invocation.flag('aside'));
-    await printTasks(tasks, most, { head: HEAD, line, facts }, invocation);
+    return printTasks(tasks, most, { head: HEAD, line, facts }, invocation);
   });
 }
 
 const PAGE = 500;
 
 async function* unfinished(store: CompleteStore, onlyAside: boolean): AsyncGenerator<Task> {
-  const query = onlyAside ? { quarantined: true } : {};
   for (let after = 0; ; ) {
-    const page = await store.tasks.unfinished({ ...query, after, limit: PAGE });
+    const query = { after, limit: PAGE, ...(onlyAside && { quarantined: true }) };
+    const page = await store.tasks.unfinished(query);
     yield* page;
     if (page.length < PAGE) return;
     after = page.at(-1)!.id;
@@ -59,9 +59,8 @@ function line(task: Task): string {
   const numbers = [count, attempt, losses, failures].map(String);
   const submitted = `${task.submittedAt.slice(0, 19)}Z`;
   const columns = row(String(task.id), String(clientId), status, ...numbers, submitted);
-  return task.quarantined && task.error !== null
-    ? `${columns}\n${printable(`  ${task.error.message}`)}`
-    : columns;
+  if (!task.quarantined || task.error === null) return columns;
+  return `${columns}\n${printable(`  ${task.error.message}`)}`;
 }
 
 function facts(task: Task): Readonly<Record<string, unknown>> {
@@ -111,8 +110,7 @@ async function retry(invocation: Invocation<StoreSetting>): Promise<void> {
     for (const id of ids) {
       if (await putBack(id)) continue;
       const message = `no task ${id} was set aside`;
-      const facts = { process_id: id, retried: false, code: 'NOT_FOUND', message };
-      fail(facts, `${message}\n`);
+      fail({ process_id: id, retried: false, code: 'NOT_FOUND', message }, `${message}\n`);
     }
     if (!has('all')) return;
     let count = 0;

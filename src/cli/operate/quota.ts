@@ -59,11 +59,9 @@ async function execute(invocation: Invocation<StoreSetting>): Promise<void> {
   }
   const clientId = readNumber('the client', CLIENT, client);
   return withStore(invocation, { mayBeNew: false }, async ({ quotas, tasks }) => {
-    const changed = has('default') ? null : changes;
-    const quota =
-      isChanged || changed === null
-        ? await quotas.setQuota(clientId, changed)
-        : await quotas.quota(clientId);
+    const quota = await (isChanged || has('default')
+      ? quotas.setQuota(clientId, has('default') ? null : changes)
+      : quotas.quota(clientId));
     const { openTasks, storedBytes } = await tasks.usage(clientId);
     const used = { open_tasks: openTasks, stored_bytes: storedBytes };
     const uses = `${unfinished(openTasks)}, ${sizeText(storedBytes)} of files`;
@@ -98,10 +96,10 @@ const unfinished = (count: number) => plural(count, 'unfinished task');
 
 function describe(quota: ClientQuota | null): string {
   const { openTasks, storedBytes, requestsPerSecond } = quota ?? {};
-  const parts: string[] = [];
-  if (openTasks !== undefined) parts.push(unfinished(openTasks));
-  if (storedBytes !== undefined) parts.push(`${showBytes(storedBytes)} of files`);
-  if (requestsPerSecond !== undefined)
-    parts.push(`${plural(requestsPerSecond, 'request')} per second`);
-  return parts.join(', ') || 'the limits of the service';
+  const parts = [
+    openTasks !== undefined && unfinished(openTasks),
+    storedBytes !== undefined && `${showBytes(storedBytes)} of files`,
+    requestsPerSecond !== undefined && `${plural(requestsPerSecond, 'request')} per second`,
+  ];
+  return parts.filter(Boolean).join(', ') || 'the limits of the service';
 }

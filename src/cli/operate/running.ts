@@ -12,7 +12,6 @@ import { load, openShared, type SharedStores } from './stores.ts';
 
 type Open = typeof openHttpServer;
 
-/** A service before it starts, with its stores and log. */
 export interface Prepared {
   readonly service: FalconService;
   readonly settings: Settings;
@@ -33,7 +32,6 @@ const loadFramework = () =>
     return { falconService, ...(await import('./httpServer.ts')) };
   });
 
-/** The differences between the two commands. */
 export interface Role {
   /** Most connections to the database; absent: as many as the store takes. */
   readonly connections?: number;
@@ -69,15 +67,18 @@ export async function runService<N extends WorkerSetting>(
     const { store, blobs } = shared;
     const all = { ...options, ...(store && { store }), ...(blobs && { blobs }) };
     const settings = resolveService(all);
-    const { threads } = settings;
-    const isHere = all.store === undefined || all.blobs === undefined;
-    const dataDirectory = isHere ? settings.dataDirectory : null;
+    const dataDirectory = store && blobs ? null : settings.dataDirectory;
     const { falconService, openHttpServer } = await loadFramework();
     const open: Open = (how) =>
       openHttpServer(how).catch((error) => {
         throw cannotListen(how.host, how.port, error);
       });
-    const observed = await openObservability({ ...values, dataDirectory, threads, logger });
+    const observed = await openObservability({
+      ...values,
+      dataDirectory,
+      threads: settings.threads,
+      logger,
+    });
     closing.push(() => observed.close());
     const service = falconService({ ...all, ...observed.options, logger });
     await observed.open(service, open);
@@ -109,8 +110,7 @@ const LISTEN_FAULTS: Readonly<Record<string, string>> = {
 
 export function cannotListen(host: string, port: number, error: unknown): IoFailure {
   const { code = '', message } = error as NodeJS.ErrnoException;
-  const words = LISTEN_FAULTS[code];
-  const reason = words === undefined ? message : `${words} (${code})`;
+  const reason = code in LISTEN_FAULTS ? `${LISTEN_FAULTS[code]} (${code})` : message;
   return new IoFailure(`cannot listen on ${host}:${port}: ${reason}`, { cause: error });
 }
 
