@@ -49,8 +49,10 @@ async function execute({ io, positionals, report }: Invocation): Promise<void> {
 function identify(file: Uint8Array): Facts {
   const start = new TextDecoder().decode(file.subarray(0, 64)).trimStart();
   if (start.startsWith('[')) return listFacts(file);
-  if (/"aggregate"\s*:/.test(start.startsWith('{') ? new TextDecoder().decode(file) : '')) {
-    return resultFacts(file);
+  if (start.startsWith('{') && /"aggregate"\s*:/.test(new TextDecoder().decode(file))) {
+    const { processId, aggregate } = parseResultFile(file);
+    const facts = infoFacts(inspectAggregate(aggregate));
+    return { kind: 'result file', process_id: processId, ...facts };
   }
   const found =
     aggregateFacts(file) ?? secretKeyFacts(file) ?? publicKeyFacts(file) ?? signatureFacts(file);
@@ -69,16 +71,10 @@ function listFacts(file: Uint8Array): Facts {
     digest_bytes: size(statements, 'message'),
     public_key_bytes: size(statements, 'publicKey'),
   };
-  if (!new TextDecoder().decode(file).includes('"signature"')) {
-    return { kind: 'statements', ...facts };
-  }
-  const items = parseTaskFile(file, FILE_LIMITS);
-  return { kind: 'task file', ...facts, signature_bytes: size(items, 'signature') };
-}
-
-function resultFacts(file: Uint8Array): Facts {
-  const { processId, aggregate } = parseResultFile(file);
-  return { kind: 'result file', process_id: processId, ...infoFacts(inspectAggregate(aggregate)) };
+  const isTask = new TextDecoder().decode(file).includes('"signature"');
+  if (!isTask) return { kind: 'statements', ...facts };
+  const signature_bytes = size(parseTaskFile(file, FILE_LIMITS), 'signature');
+  return { kind: 'task file', ...facts, signature_bytes };
 }
 
 /** Null if it is none; a damaged one is an error. */
@@ -124,13 +120,12 @@ function formOf(file: Uint8Array, contents: Uint8Array, form: string): string {
 }
 
 function secretKeyFacts(file: Uint8Array): Facts | null {
-  const encrypted = { kind: 'secret key', form: file[0] === DASH ? 'pem' : 'der', encrypted: true };
   try {
     const facts = keyFacts(file, 'secret_key', importSecretKey);
     return facts && { kind: 'secret key', ...facts, encrypted: false };
   } catch (error) {
-    if (isCodedError(error) && error.code === 'PASSPHRASE_NEEDED') return encrypted;
-    throw error;
+    if (!isCodedError(error) || error.code !== 'PASSPHRASE_NEEDED') throw error;
+    return { kind: 'secret key', form: file[0] === DASH ? 'pem' : 'der', encrypted: true };
   }
 }
 

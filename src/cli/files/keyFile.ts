@@ -31,8 +31,7 @@ export const SIGNATURE_FORMATS = ['compressed', 'padded', 'constantTime'] as con
 /**
  * The bytes of a field, from a file in the command line's own forms or as bare bytes.
  *
- * @param what names the file in messages
- * @throws CodedError `BAD_KEY_FILE` if the file does not hold the field
+ * @throws CodedError `BAD_KEY_FILE` if the file, which messages call `what`, does not hold it
  */
 export function parseField(file: Uint8Array, field: FieldName, what: string): Uint8Array {
   const text = asText(file);

@@ -12,7 +12,6 @@ import {
   type Io,
   IoFailure,
   type Option,
-  type Output,
   ServiceFailure,
   type Takes,
   UsageError,
@@ -125,8 +124,7 @@ async function run<N extends SettingName>(
     });
     return outputs.exitCode();
   } catch (error) {
-    outputs.progress.end();
-    return reportFailure(command.name, error, io, json ? outputs.reports : null);
+    return reportFailure(command.name, error, io.env, outputs.fail);
   }
 }
 
@@ -135,15 +133,11 @@ const readers = (values: Facts): Pick<Invocation, 'option' | 'flag'> => ({
   flag: (name) => values[name] === true,
 });
 
-/** The outputs of a command, the stream of its reports, and its exit code. */
 function outputsOf(
   { name, writesToStdout }: Pick<CommandParts, 'name' | 'writesToStdout'>,
   values: Facts,
   io: Io,
-): Pick<Invocation, 'progress' | 'report' | 'print' | 'note' | 'fail'> & {
-  reports: Output;
-  exitCode(): number;
-} {
+): Pick<Invocation, 'progress' | 'report' | 'print' | 'note' | 'fail'> & { exitCode(): number } {
   const { json, quiet } = values;
   const reports = writesToStdout?.(readers(values)) ? io.stderr : io.stdout;
   const progress = createProgress(io, quiet === true || json === true);
@@ -155,7 +149,6 @@ function outputsOf(
     else if (!quiet) reports.write(text);
   };
   return {
-    reports,
     exitCode: () => exitCode,
     progress,
     report,
@@ -266,19 +259,15 @@ function refuseTwiceStdin({ options }: CommandFacts, values: Facts, words: reado
   }
 }
 
-/** @param json for a line of JSON; null: text on standard error. @returns the exit code */
-function reportFailure(name: string, error: unknown, io: Io, json: Output | null): number {
+/** @returns the exit code */
+function reportFailure(name: string, error: unknown, env: Io['env'], fail: Invocation['fail']) {
   const { exit, code, facts = {} } = classify(error);
   const { message, stack } = error as Error;
   const invalid = isCodedError(error) ? error.invalid : undefined;
-  if (json !== null) {
-    json.write(`${JSON.stringify({ ok: false, code, message, invalid, ...facts })}\n`);
-    return exit;
-  }
-  const lines = message.split('\n').map((line) => `falconry ${name}: ${line}\n`);
-  io.stderr.write(`${lines.join('')}${describeInvalid(invalid)}`);
-  if (exit === EXIT.usage) io.stderr.write(`Try: falconry ${name} --help\n`);
-  if (exit === EXIT.internal && io.env.FALCONRY_DEBUG) io.stderr.write(`${stack}\n`);
+  const lines = [message.replaceAll('\n', `\nfalconry ${name}: `), '\n', describeInvalid(invalid)];
+  if (exit === EXIT.usage) lines.push(`Try: falconry ${name} --help\n`);
+  if (exit === EXIT.internal && env.FALCONRY_DEBUG) lines.push(`${stack}\n`);
+  fail({ ok: false, code, message, invalid, ...facts }, lines.join(''));
   return exit;
 }
 

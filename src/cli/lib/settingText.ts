@@ -25,11 +25,7 @@ export function readSetting(row: OptionRow, given: unknown): Judged {
   return row.unit === undefined ? judged : { ...judged, message: `must be ${amount(row)}` };
 }
 
-/**
- * The number that an option of one command holds.
- *
- * @throws UsageError that names the option
- */
+/** The number that an option of one command holds. @throws UsageError that names the option */
 export function readNumber(option: string, row: OptionRow, given: string): number {
   const judged = readSetting(row, given);
   if (judged.wrong === undefined) return judged.value as number;

@@ -22,10 +22,7 @@ export interface HttpServerOptions {
   readonly requestTimeoutMs?: number;
   /** Time for which input after a connection's last response is still read; default 1 s. */
   readonly lastLingerMs?: number;
-  /**
-   * Most connections, in total and from one address (for IPv6, one network of 64 bits); default: no
-   * limit.
-   */
+  /** In total and from one address (for IPv6, one network of 64 bits); default: no limit. */
   readonly maxConnections?: number;
   readonly maxConnectionsPerAddress?: number;
   /** Called for connections that these limits refused, at most once a second. */

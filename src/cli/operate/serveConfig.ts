@@ -38,8 +38,7 @@ export function workerOptions(config: Config<WorkerSetting>): ServiceOptions {
   if (config.values.blobs === undefined) {
     throw new UsageError('a worker needs a bucket: --blobs s3://bucket/prefix, FALCONRY_BLOBS');
   }
-  const others = { signing: false, ui: false, housekeeping: false } as const;
-  return { ...given(SERVICE_OPTIONS, config), ...others };
+  return { ...given(SERVICE_OPTIONS, config), signing: false, ui: false, housekeeping: false };
 }
 
 export const WORKER_SETTINGS = [
@@ -77,10 +76,9 @@ export function serverLimits(values: Config<ServeSetting>['values'], settings: S
 /** The options of a table that were set. */
 function given<N extends ServeSetting>(table: OptionTable, { origins, values }: Config<N>) {
   const options: Record<string, unknown> = {};
-  for (const [option, row] of Object.entries(table)) {
-    const name = (row.setting ?? option) as N;
-    const isSet = row.setting !== null && (origins[name]?.source ?? 'default') !== 'default';
-    if (isSet) options[option] = values[name];
+  for (const [option, { setting = option }] of Object.entries(table)) {
+    const { source = 'default' } = origins[setting as N] ?? {};
+    if (source !== 'default') options[option] = values[setting as N];
   }
   return options;
 }

@@ -47,11 +47,7 @@ export class StateKeeper {
     this.#io = io;
   }
 
-  /**
-   * The state on disk, or a new one, which is saved.
-   *
-   * @throws UsageError if the one on disk is of another file or service; IoFailure
-   */
+  /** The state on disk, or a new one. @throws UsageError if it is of another file or service */
   async open(submission: Submission): Promise<{ state: SubmitState; resumed: boolean }> {
     const found = await this.#read();
     if (found !== null) {
@@ -84,15 +80,13 @@ export class StateKeeper {
   async #read(): Promise<SubmitState | null> {
     if (this.path === undefined) return null;
     try {
-      const state = parse(await readFile(this.path, 'utf8'));
-      if (state !== null) return state;
+      return parse(await readFile(this.path, 'utf8'));
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw asIoFailure(`cannot read ${this.path}`, error);
+      if (!(error instanceof SyntaxError)) throw asIoFailure(`cannot read ${this.path}`, error);
+      const message = `${this.path} is not the state of a submission: remove it, or give --restart`;
+      throw new IoFailure(message);
     }
-    throw new IoFailure(
-      `${this.path} is not the state of a submission: remove it, or give --restart`,
-    );
   }
 
   #requireSame(state: SubmitState, { service, file }: Submission): void {
@@ -103,7 +97,6 @@ export class StateKeeper {
   }
 }
 
-/** A state before the first step. */
 export function freshState({ service, file }: Submission): SubmitState {
   return {
     version: VERSION,
@@ -118,13 +111,9 @@ export function freshState({ service, file }: Submission): SubmitState {
 
 const hashOf = (file: Uint8Array) => sha256(file).toString('hex');
 
-function parse(text: string): SubmitState | null {
-  let value: Partial<SubmitState> | null;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
+/** @throws SyntaxError if it is not a state */
+function parse(text: string): SubmitState {
+  const value: Partial<SubmitState> | null = JSON.parse(text);
   const { version, service, task_file, idempotency_key, step = '', process_id } = value ?? {};
   const isWhole =
     version === VERSION &&
@@ -132,5 +121,6 @@ function parse(text: string): SubmitState | null {
     STEPS.some((each) => each === step) &&
     (step === 'create' ||
       (/^\d+$/.test(String(process_id)) && typeof value?.upload_url === 'string'));
-  return isWhole ? (value as SubmitState) : null;
+  if (isWhole) return value as SubmitState;
+  throw new SyntaxError('parts are missing');
 }
