@@ -33,7 +33,6 @@ export const COMMANDS: Readonly<Record<string, Loader>> = {
   },
 };
 
-/** @returns the exit code */
 export async function main(args: readonly string[], io: Io): Promise<number> {
   const [first, ...others] = args;
   if (first === undefined) {

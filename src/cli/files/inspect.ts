@@ -55,7 +55,10 @@ function identify(file: Uint8Array): Facts {
     return { kind: 'result file', process_id: processId, ...facts };
   }
   const found =
-    aggregateFacts(file) ?? secretKeyFacts(file) ?? publicKeyFacts(file) ?? signatureFacts(file);
+    aggregateFacts(file) ??
+    secretKeyFacts(file) ??
+    keyFacts(file, 'public_key', importPublicKey) ??
+    signatureFacts(file);
   if (found !== null) return found;
   throw new CodedError('BAD_KEY_FILE', {
     message: 'the file is no key, signature, task file, aggregate or result file',
@@ -122,16 +125,11 @@ function formOf(file: Uint8Array, contents: Uint8Array, form: string): string {
 function secretKeyFacts(file: Uint8Array): Facts | null {
   try {
     const facts = keyFacts(file, 'secret_key', importSecretKey);
-    return facts && { kind: 'secret key', ...facts, encrypted: false };
+    return facts && { ...facts, encrypted: false };
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'PASSPHRASE_NEEDED') throw error;
     return { kind: 'secret key', form: file[0] === DASH ? 'pem' : 'der', encrypted: true };
   }
-}
-
-function publicKeyFacts(file: Uint8Array): Facts | null {
-  const facts = keyFacts(file, 'public_key', importPublicKey);
-  return facts && { kind: 'public key', ...facts };
 }
 
 /** The facts of a key, which is cleared; null if there is none. */
@@ -145,7 +143,8 @@ function keyFacts(
   if (!input || !found) return null;
   const { parameterSet: parameter_set, key, form } = found;
   key.fill(0);
-  return { parameter_set, form: formOf(file, input, form), key_bytes: key.length };
+  const kind = field.replace('_', ' ');
+  return { kind, parameter_set, form: formOf(file, input, form), key_bytes: key.length };
 }
 
 const DETERMINISTIC = 0x80;

@@ -37,9 +37,7 @@ type Secrecy = 'create' | 'replace' | false;
 
 /**
  * Writes to a file, or to standard output if the path is absent or `-`. A temporary file beside it
- * is moved into place once it is complete.
- *
- * @throws IoFailure
+ * is moved into place once it is complete. @throws IoFailure
  */
 export async function writeOutput(
   path: string | undefined,
@@ -120,9 +118,7 @@ export const SHOW = flag('show', 'print the secret even if standard output is a 
 
 /**
  * Terminal output stays in the scrollback, where others may read it. Call this before the secret is
- * made.
- *
- * @throws UsageError if standard output is a terminal and `--show` is not given
+ * made. @throws UsageError if standard output is a terminal and `--show` is not given
  */
 export function refuseOnTerminal(
   { io, flag }: { readonly io: Pick<Io, 'stdout'>; flag(name: string): boolean },

@@ -27,8 +27,8 @@ export const NEW_PASSPHRASE = {
 type Which = 'old' | 'first' | 'new';
 
 /**
- * @param file the value of the option
- * @returns bytes that the caller clears
+ * Returns bytes that the caller clears.
+ *
  * @throws CodedError `PASSPHRASE_NEEDED` if there is none; UsageError if it is empty
  */
 export async function readPassphrase(

@@ -26,14 +26,12 @@ const IDLE_REDRAW_MS = 200;
 const BAR_CELLS = 24;
 const MOVING = ['|', '/', '-', '\\'];
 
-const SILENT: Progress = { update() {}, end() {} };
-
 /** Writes nothing if standard error is not a terminal, or with `quiet`. */
 export function createProgress(
   { stderr, env }: Pick<Io, 'stderr' | 'env'>,
   quiet = false,
 ): Progress {
-  if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return SILENT;
+  if (quiet || stderr.isTTY !== true || env.TERM === 'dumb') return { update() {}, end() {} };
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || '';
   const style = { colour: hasColour(env), blocks: /utf-?8/i.test(locale) };
   let drawnMs = -Infinity;

@@ -71,9 +71,8 @@ function exposesPassword(address: string): string | null {
   const holds = parsed?.protocol.startsWith('postgres')
     ? parsed.password !== '' || parsed.searchParams.has('password')
     : address.includes('@');
-  return holds
-    ? 'may hold no password, which others could read: use a file or the environment'
-    : null;
+  if (!holds) return null;
+  return 'may hold no password, which others could read: use a file or the environment';
 }
 
 const SHARED_GROUP = 'Stores shared by several hosts';

@@ -12,7 +12,7 @@ import { load, openShared, type SharedStores } from './stores.ts';
 
 type Open = typeof openHttpServer;
 
-export interface Prepared {
+interface Prepared {
   readonly service: FalconService;
   readonly settings: Settings;
   readonly shared: SharedStores;
@@ -32,7 +32,7 @@ const loadFramework = () =>
     return { falconService, ...(await import('./httpServer.ts')) };
   });
 
-export interface Role {
+interface Role {
   /** Most connections to the database; absent: as many as the store takes. */
   readonly connections?: number;
   /** At shutdown, the time between refusing to be ready and closing the port. */

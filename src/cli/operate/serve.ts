@@ -13,12 +13,10 @@ import { engineStandsBack } from '../../middleware/tasks/priority.ts';
 import { fallbackOf } from '../../shared/optionRows.ts';
 import { keyLink } from '../../wire/pageConfig.ts';
 import { type Command, FILE_EXITS, UsageError } from '../lib/command.ts';
-import type { Config } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { asIoFailure, SHOW } from '../lib/io.ts';
 import { SERVE_SETTINGS, type ServeSetting } from '../lib/settings.ts';
-import type { HttpServer } from './httpServer.ts';
-import { type Prepared, runService } from './running.ts';
+import { runService } from './running.ts';
 import { serverLimits, serviceOptions } from './serveConfig.ts';
 
 export const command: Command = defineCommand({
@@ -64,8 +62,6 @@ export const command: Command = defineCommand({
 /** An API key of the operator's own: fit for a header, and too long to guess. */
 const FIRST_KEY = /^[\x21-\x7e]{32,512}$/;
 
-type Values = Config<ServeSetting>['values'];
-
 async function execute(invocation: Invocation<ServeSetting>): Promise<void> {
   const { io, json, flag } = invocation;
   const config = await invocation.config();
@@ -77,7 +73,21 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<void> {
   }
   return runService(invocation, config, options, {
     drainDelayMs: drainDelay,
-    start: (prepared) => start(values, prepared),
+    async start({ service, settings, shared, logger, open }) {
+      engineStandsBack();
+      const { host, port } = values;
+      if (firstKey !== undefined) {
+        await takeFirstKey(shared.store?.apiKeys ?? null, settings, firstKey);
+      }
+      await service.start();
+      return open({
+        fetch: (request, env) => answerHealth(service, request) ?? service.app.fetch(request, env),
+        port,
+        host,
+        ...serverLimits(values, settings),
+        onRefused: (refused) => logger.warn('connections refused', { ...refused }),
+      });
+    },
     async announce({ service, settings, shared }, ports) {
       // Standard output may be a log that others read, unless it is a terminal.
       const isTerminal = io.stdout.isTTY === true;
@@ -102,23 +112,6 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<void> {
         welcome({ ...place, ...first, serviceName, signingKey, ui, link }),
       ];
     },
-  });
-}
-
-async function start(values: Values, prepared: Prepared): Promise<HttpServer> {
-  const { service, settings, shared, logger, open } = prepared;
-  const { host, port, firstKey } = values;
-  engineStandsBack();
-  if (firstKey !== undefined) {
-    await takeFirstKey(shared.store?.apiKeys ?? null, settings, firstKey);
-  }
-  await service.start();
-  return open({
-    fetch: (request, env) => answerHealth(service, request) ?? service.app.fetch(request, env),
-    port,
-    host,
-    ...serverLimits(values, settings),
-    onRefused: (refused) => logger.warn('connections refused', { ...refused }),
   });
 }
 

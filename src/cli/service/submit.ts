@@ -92,8 +92,12 @@ async function submit(work: Work): Promise<void> {
   const { client } = service;
   const { progress, report, note, flag, option } = invocation;
   const opened = await keeper.open({ service: service.name, file });
-  if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${describeStep(opened.state)}\n`);
-  const state = await accepted(work, opened.state);
+  const { step, process_id } = opened.state;
+  const reached = `${process_id === null ? '' : `task ${process_id}, `}${STEP_TEXTS[step]}`;
+  if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${reached}\n`);
+  let { state } = opened;
+  while (state.step !== 'wait') state = await keeper.save(await STEPS[state.step](work, state));
+  progress.update({ phase: 'waiting', done: 0 });
   const id = state.process_id!;
   const facts = { process_id: id, count: items.length, resumed: opened.resumed };
   if (!flag('wait')) {
@@ -122,9 +126,6 @@ async function submit(work: Work): Promise<void> {
   );
 }
 
-const describeStep = ({ step, process_id }: SubmitState) =>
-  process_id === null ? STEP_TEXTS.create : `task ${process_id}, ${STEP_TEXTS[step]}`;
-
 const STEP_TEXTS = {
   create: 'no task yet',
   upload: 'file not yet sent',
@@ -133,24 +134,12 @@ const STEP_TEXTS = {
 } as const;
 
 /** The steps before the service has accepted the task; each returns the state after it. */
-const STEPS = {
-  async create({ service }: Work, state: SubmitState): Promise<SubmitState> {
-    const idempotencyKey = state.idempotency_key;
-    const { process_id, url: upload_url } = await service.client.createTask({ idempotencyKey });
-    return { ...state, step: 'upload', process_id, upload_url };
-  },
-  upload,
-  notify,
-};
+const STEPS = { create, upload, notify };
 
-/** Takes the remaining steps until the service has accepted the task. */
-async function accepted(work: Work, from: SubmitState): Promise<SubmitState> {
-  let state = from;
-  while (state.step !== 'wait') {
-    state = await work.keeper.save(await STEPS[state.step](work, state));
-  }
-  work.invocation.progress.update({ phase: 'waiting', done: 0 });
-  return state;
+async function create({ service }: Work, state: SubmitState): Promise<SubmitState> {
+  const idempotencyKey = state.idempotency_key;
+  const { process_id, url: upload_url } = await service.client.createTask({ idempotencyKey });
+  return { ...state, step: 'upload', process_id, upload_url };
 }
 
 const fresh = ({ service, file }: Work) => freshState({ service: service.name, file });

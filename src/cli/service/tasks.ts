@@ -104,7 +104,7 @@ const row = tableRow(18, 12, -10, 20, 0);
 const HEAD = row('ID', 'STATUS', 'SIGNATURES', 'CREATED', 'FINISHED');
 
 function line({ id, status, meta }: TaskListItem): string {
-  const seconds = (time = '') => (time === '' ? '' : `${time.slice(0, 19)}Z`);
+  const seconds = (time?: string) => (time ? `${time.slice(0, 19)}Z` : '');
   return row(id, status, String(meta.count), seconds(meta.created_at), seconds(meta.finished_at));
 }
 
@@ -114,9 +114,8 @@ async function each(
 ): Promise<void> {
   for (const id of positionals) {
     const record = await ask(id);
-    if (record === null) {
-      print({ process_id: id, removed: true }, `${id} had ended and was removed\n`);
-    } else print(record, describe(record));
+    if (record !== null) print(record, describe(record));
+    else print({ process_id: id, removed: true }, `${id} had ended and was removed\n`);
   }
 }
 
@@ -132,9 +131,8 @@ function describe(record: TaskRecord): string {
 async function wait({ client }: Service, call: ServiceCall): Promise<void> {
   const { positionals, progress, print, note } = call;
   for (const id of positionals) {
-    const record = await client.waitFor(id, {
-      onProgress: (now) => progress.update(progressOf(now)),
-    });
+    const onProgress = (now: TaskRecord) => progress.update(progressOf(now));
+    const record = await client.waitFor(id, { onProgress });
     progress.end();
     print(record);
     note(`${id} ${printable(record.status)}\n`);
