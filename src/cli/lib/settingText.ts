@@ -63,10 +63,8 @@ function measured(written: string, kind: 'ms' | 'bytes'): number | undefined {
 /** `a time from 0s to 1d, such as 90s, 15m, 1h or 30d`. */
 function amount({ unit, min = 0, max = Number.MAX_SAFE_INTEGER, none }: OptionRow): string {
   const show = unit === 'ms' ? showMs : showBytes;
-  const limits =
-    max === Number.MAX_SAFE_INTEGER
-      ? `of ${show(min)} or more`
-      : `from ${show(min)} to ${show(max)}`;
+  const isOpen = max === Number.MAX_SAFE_INTEGER;
+  const limits = isOpen ? `of ${show(min)} or more` : `from ${show(min)} to ${show(max)}`;
   const [noun, examples] =
     unit === 'ms' ? ['time', '90s, 15m, 1h or 30d'] : ['size', '500kB or 32MiB'];
   return `a ${noun} ${limits}, such as ${examples}${none ? `, or ${NONE}` : ''}`;
@@ -89,7 +87,6 @@ export const showMs = (ms: number): string =>
 export const showBytes = (bytes: number): string =>
   bytes === 0 ? '0B' : inUnits(bytes, UNITS.bytes, ['GiB', 'MiB', 'KiB', 'B']);
 
-/** The value in the first of these units of which it is a multiple. */
 function inUnits(value: number, units: Readonly<Record<string, number>>, names: string[]): string {
   const sizeOf = (name: string) => units[name.toLowerCase()]!;
   const unit = names.find((name) => value % sizeOf(name) === 0)!;

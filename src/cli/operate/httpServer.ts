@@ -50,7 +50,10 @@ const LINGER_MS = 30_000;
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { headersTimeoutMs = 30_000, requestTimeoutMs = 900_000, lastLingerMs = 1000 } = options;
   const listener = getRequestListener(options.fetch, {
-    errorHandler: answerError,
+    errorHandler: (error) => {
+      const isMalformed = error instanceof Error && error.name === 'RequestError';
+      return unseenProblem(new CodedError(isMalformed ? 'MALFORMED_REQUEST' : 'INTERNAL'));
+    },
     // The clean-up would cut off a sender half a second after an error, before it has the
     // response. Node reads on.
     autoCleanupIncoming: false,
@@ -247,11 +250,6 @@ function refuse(
   const problem = problemBody(new CodedError(code, message === undefined ? {} : { message }));
   const headers = { ...PROBLEM_HEADERS, [REQUEST_ID]: requestIdOf(traceparent) };
   outgoing.writeHead(problem.status, headers).end(JSON.stringify(problem));
-}
-
-function answerError(error: unknown): Response {
-  const broken = error instanceof Error && error.name === 'RequestError';
-  return unseenProblem(new CodedError(broken ? 'MALFORMED_REQUEST' : 'INTERNAL'));
 }
 
 const CLIENT_ERRORS: Readonly<Record<string, ErrorCode>> = {

@@ -47,7 +47,7 @@ function textLine(time: string, level: LogLevel, message: string, fields: Fields
   return `${time} ${shown} ${message}${rest.join('')}`;
 }
 
-/** Keeps a message on one line; only stacks keep their lines. */
+/** On one line; only stacks keep their lines. */
 function fieldText(value: unknown): string {
   if (typeof value !== 'string') return JSON.stringify(value) ?? String(value);
   if (value.includes('\n')) return `\n    ${value.replaceAll('\n', '\n    ')}`;
@@ -83,12 +83,16 @@ export async function openObservability(options: ObservabilityOptions) {
     /** Opens the metrics port, if there is one. @throws IoFailure */
     async open(service: FalconService, openServer: typeof openHttpServer): Promise<void> {
       if (metrics === null || metricsPort === undefined) return;
-      const depth = new CachedProbe(() => service.depth(), PROBE);
+      const depth = new CachedProbe(() => service.depth(), { keepMs: 1000, patienceMs: 1200 });
       metrics.gauge({
         depth: () => depth.answer(),
         running: () => service.running,
         ready: async () => (await service.health()).ready,
-        freeBytes: async () => (dataDirectory === null ? null : freeBytesOf(dataDirectory)),
+        async freeBytes() {
+          // There is no directory before the first start.
+          const disk = dataDirectory && (await statfs(dataDirectory).catch(() => null));
+          return disk ? disk.bavail * disk.bsize : null;
+        },
       });
       const fetch = (request: Request) => answer(metrics, service, request);
       server = await openServer({ fetch, port: metricsPort, host: metricsHost });
@@ -99,15 +103,6 @@ export async function openObservability(options: ObservabilityOptions) {
     close: async () => server?.close(0),
   };
 }
-
-const PROBE = { keepMs: 1000, patienceMs: 1200 } as const;
-
-/** Null before the first start, which makes the directory. */
-const freeBytesOf = (path: string) =>
-  statfs(path).then(
-    ({ bavail, bsize }) => bavail * bsize,
-    () => null,
-  );
 
 async function answer({ registry }: Metrics, service: FalconService, request: Request) {
   const health = answerHealth(service, request);

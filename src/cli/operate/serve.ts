@@ -150,8 +150,6 @@ async function makeFirstKey({ apiKeys }: FalconService, path: string | null) {
   }
 }
 
-const DEFAULT_NAME = fallbackOf(SERVICE_OPTIONS.serviceName);
-
 type Names<Field extends string, Value> = Readonly<Record<Field, Value>>;
 
 /**
@@ -189,8 +187,8 @@ export function welcome(ready: Ready): string {
 /** Commands to copy: earlier lines set each variable and make each file. */
 function nextSteps({ base, serviceName, signingKey, keyFile, link }: Ready, key: string): string[] {
   const created = 'This first start created an API key';
-  const name =
-    serviceName === DEFAULT_NAME ? [] : [`  export FALCONRY_SERVICE_NAME=${serviceName}`];
+  const isUsual = serviceName === fallbackOf(SERVICE_OPTIONS.serviceName);
+  const name = isUsual ? [] : [`  export FALCONRY_SERVICE_NAME=${serviceName}`];
   const page = link === null ? [] : ['Open the page with this key:', '', `  ${link}`, ''];
   return [
     '',

@@ -83,7 +83,7 @@ export async function openShared(
     blobs,
     /** Their addresses, without passwords. */
     shown: {
-      database: database === undefined ? null : await showDatabase(database),
+      database: database ? await showDatabase(database) : null,
       blobs: values.blobs ?? null,
     },
   };
@@ -140,25 +140,21 @@ function asUsage<T>(words: string | Readonly<Record<string, string>>, make: () =
   }
 }
 
-const REACH_TRIES = 5;
-
-async function reach(blobs: { ping(): Promise<void> }, address: string): Promise<void> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await blobs.ping();
-    } catch (error) {
-      const mayPass = isCodedError(error) && error.retriable;
-      if (tries === REACH_TRIES || !mayPass) throw explained(error, address);
-      await sleep(500);
-    }
+async function reach(blobs: { ping(): Promise<void> }, address: string, tries = 5): Promise<void> {
+  try {
+    await blobs.ping();
+  } catch (error) {
+    const mayPass = isCodedError(error) && error.retriable;
+    if (tries === 1 || !mayPass) throw explained(error, address);
+    await sleep(500);
+    await reach(blobs, address, tries - 1);
   }
 }
 
 /** Adds the server's own message, which is more specific than the error of the port. */
 export function explained(error: unknown, where?: string): unknown {
-  const { cause } = error as Error;
   if (!isCodedError(error)) return error;
-  const why = cause instanceof Error ? ` (${cause.message})` : '';
+  const why = error.cause instanceof Error ? ` (${error.cause.message})` : '';
   return new IoFailure(`${where === undefined ? '' : `${where}: `}${error.message}${why}`);
 }
 
