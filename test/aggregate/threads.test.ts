@@ -168,14 +168,14 @@ describe('the number of threads', () => {
   });
 
   test('is one for a malformed proof', LONG, async () => {
-    const each = new AggregateThreads({ size: 63, leastMs: 0 });
+    const all = new AggregateThreads({ size: 63, leastMs: 0 });
+    await using each = poolOn(all);
     const few = items.slice(0, 20);
     const bytes = await aggregate(few, proof);
     for (const wrong of [bytes.subarray(1), bytes.slice(0, -1), Uint8Array.of(...bytes, 0)]) {
-      expect(await poolOn(each).verifyAggregate(wrong, few)).toBe(false);
+      expect(await each.verifyAggregate(wrong, few)).toBe(false);
     }
-    expect(await each.started()).toBe(0);
-    await each.close();
+    expect(await all.started()).toBe(0);
   });
 });
 

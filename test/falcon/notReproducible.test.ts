@@ -1,5 +1,5 @@
 /** A host that computes otherwise signs as ever, but nothing that has to be reproducible. */
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { EDITS } from '../../src/falcon/falcon.relaxed.wasm.gen.ts';
 import { MODULE } from '../../src/falcon/falcon.wasm.gen.ts';
 import { falcon512, falcon1024, useFalconModule } from '../../src/falcon/index.ts';
@@ -9,6 +9,9 @@ import { asciiOf } from '../support/algorand.ts';
 
 const message = asciiOf('a message');
 const refusal = expect.objectContaining({ code: 'NOT_REPRODUCIBLE', retriable: false });
+
+const asShipped = () => new WebAssembly.Module(moduleBytes(MODULE, EDITS));
+afterEach(() => useFalconModule(asShipped()));
 
 /** The module with one byte changed: the last one of `found`, which occurs once. */
 function changed(found: Uint8Array): WebAssembly.Module {
@@ -43,7 +46,7 @@ describe.each([
 });
 
 test('the answers are given once for each instance of the module, and each parameter set', () => {
-  useFalconModule(new WebAssembly.Module(moduleBytes(MODULE, EDITS)));
+  useFalconModule(asShipped());
   const { secretKey } = falcon512.keygen();
   const { exports, reproduces } = machine('relaxed');
   expect([...reproduces]).toEqual([]);

@@ -44,9 +44,8 @@ export class RunReporter implements Reporter {
   #watchdog: NodeJS.Timeout | undefined;
 
   onInit(vitest: Vitest): void {
-    const names = vitest.projects.map(({ name }) => name);
-    const [name] = names;
-    if (names.length === 1 && name !== undefined && name in RUNS) this.#run = name as Run;
+    const [run, ...others] = new Set(vitest.projects.map((part) => part.getProvidedContext().run));
+    if (others.length === 0) this.#run = run;
   }
 
   onTestRunStart(specifications: readonly TestSpecification[]): void {
