@@ -15,6 +15,7 @@ import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLev
 import { replay, type SectionSeeds } from '../../../src/aggregate/proof/verifier/replay.ts';
 import { Labrador } from '../../../src/aggregate/wasm.ts';
 import { HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
+import { keyRow } from '../../reference/prover/challenges.ts';
 import { multiplyZ } from '../../reference/prover/ring.ts';
 import { formsOnX, scalarsOf, weightsAtX } from '../../reference/verifier/behind.ts';
 import { ALL_CHECKS } from '../../reference/verifier/checks.ts';
@@ -34,7 +35,6 @@ import {
 import { add, type Poly, sigma, zero } from '../labrador/plain.ts';
 import { finished } from '../proof/sections.ts';
 import { polysOf } from './observed.ts';
-import { keyAt } from './relations.ts';
 
 /** A place of x: where it stands, in which message, and what it is there. */
 interface Place {
@@ -144,7 +144,7 @@ function formAt(level: Level, jl: Uint8Array, place: Place, all: Scalars): Poly 
     const list = ofQ.slice(8 * line, 8 * line + 8);
     if (isZero(list)) continue;
     const factor = list.map((pair, j) => back(timesPair(pair, zero().with(0, 1n)), j)).reduce(add);
-    form = add(form, [...multiplyZ(reduced(factor), keyAt(line, place.col))]);
+    form = add(form, [...multiplyZ(reduced(factor), keyRow(line, place.col + 1)[place.col]!)]);
   }
   if (place.lift !== undefined) {
     const pair = all[2 * ROWS + 8 * k * messages + place.lift]!;

@@ -19,15 +19,6 @@ export interface Seen {
   readonly y: readonly number[];
   readonly yOfX: readonly number[] | undefined;
   readonly absorbed: Readonly<Record<string, Uint8Array>>;
-  readonly seeds: Readonly<Record<string, Uint8Array>>;
-  readonly sealed: Readonly<Record<string, Uint8Array>>;
-}
-
-export interface Run {
-  readonly row: TableRow;
-  readonly count: number;
-  readonly bytes: Uint8Array;
-  readonly levels: Seen[];
 }
 
 export const polysOf = (values: ArrayLike<number | bigint>): Poly[] =>
@@ -36,11 +27,14 @@ export const polysOf = (values: ArrayLike<number | bigint>): Poly[] =>
   );
 
 /** A proof, and what its levels have shown. */
-export async function observed(row: TableRow, items: readonly SignedItem[]): Promise<Run> {
+export async function observed(
+  row: TableRow,
+  items: readonly SignedItem[],
+): Promise<{ readonly bytes: Uint8Array; readonly levels: Seen[] }> {
   const header = headerOf(items, TABLE_HASH);
   let events: TraceEvent[] = [];
   const levels: Seen[] = [];
-  const shown: (Omit<Seen, 'absorbed' | 'seeds' | 'sealed'> & { from: number })[] = [];
+  const shown: (Omit<Seen, 'absorbed'> & { from: number })[] = [];
   const starts: number[] = [];
   const bytes = await proveSection('falcon512', header, items, {
     table: { row, hash: TABLE_HASH },
@@ -65,14 +59,10 @@ export async function observed(row: TableRow, items: readonly SignedItem[]): Pro
   if (bytes === undefined) throw new Error('no proof');
   for (const [i, { from, ...level }] of shown.entries()) {
     const absorbed: Record<string, Uint8Array> = {};
-    const seeds: Record<string, Uint8Array> = {};
-    const sealed: Record<string, Uint8Array> = {};
     for (const event of events.slice(from, shown[i + 1]?.from)) {
       if (event.kind === 'absorb') absorbed[event.label] = event.data;
-      else if (event.kind === 'seed') seeds[event.label] = event.seed;
-      else sealed[event.label] = event.data;
     }
-    levels.push({ ...level, absorbed, seeds, sealed });
+    levels.push({ ...level, absorbed });
   }
-  return { row, count: items.length, bytes, levels };
+  return { bytes, levels };
 }
