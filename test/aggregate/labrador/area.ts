@@ -30,5 +30,3 @@ export async function labradorModule(module: 'plain' | 'relaxed') {
     view,
   };
 }
-
-export type LabradorModule = Awaited<ReturnType<typeof labradorModule>>;

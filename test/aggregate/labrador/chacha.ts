@@ -1,46 +1,17 @@
-/** ChaCha8 by the definition, and what protocol.md makes of its stream, for comparison. */
+/** What protocol.md makes of the streams of ChaCha8, for comparison with kernels. */
 import { Q } from '../../../scripts/generate/labradorPlan.ts';
+import { operatorNormHolds } from '../../reference/verifier/challenges.ts';
+import { chachaBlock } from '../../reference/verifier/streams.ts';
 import { add, centred, type Poly, sigma, zero } from './plain.ts';
-
-const rotl = (x: number, n: number) => ((x << n) | (x >>> (32 - n))) >>> 0;
-
-export function chachaBlock(key: Uint8Array, counter: number, nonce: readonly number[]) {
-  const words = new DataView(key.buffer, key.byteOffset, 32);
-  const state = [
-    ...[0x61707865, 0x3320646e, 0x79622d32, 0x6b206574],
-    ...Array.from({ length: 8 }, (_, i) => words.getUint32(4 * i, true)),
-    counter,
-    ...nonce,
-  ];
-  const x = [...state];
-  const quarter = (a: number, b: number, c: number, d: number) => {
-    x[a] = (x[a]! + x[b]!) >>> 0;
-    x[d] = rotl(x[d]! ^ x[a]!, 16);
-    x[c] = (x[c]! + x[d]!) >>> 0;
-    x[b] = rotl(x[b]! ^ x[c]!, 12);
-    x[a] = (x[a]! + x[b]!) >>> 0;
-    x[d] = rotl(x[d]! ^ x[a]!, 8);
-    x[c] = (x[c]! + x[d]!) >>> 0;
-    x[b] = rotl(x[b]! ^ x[c]!, 7);
-  };
-  for (let double = 0; double < 4; double++) {
-    for (let i = 0; i < 4; i++) quarter(i, i + 4, i + 8, i + 12);
-    for (let i = 0; i < 4; i++)
-      quarter(i, 4 + ((i + 1) % 4), 8 + ((i + 2) % 4), 12 + ((i + 3) % 4));
-  }
-  const out = new DataView(new ArrayBuffer(64));
-  for (let i = 0; i < 16; i++) out.setUint32(4 * i, x[i]! + state[i]!, true);
-  return new Uint8Array(out.buffer);
-}
 
 export function chachaStream(
   key: Uint8Array,
-  nonce: readonly number[],
+  [a = 0, b = 0, c = 0]: readonly number[],
   from: number,
   blocks: number,
 ): Uint8Array {
   const out = new Uint8Array(64 * blocks);
-  for (let i = 0; i < blocks; i++) out.set(chachaBlock(key, from + i, nonce), 64 * i);
+  for (let i = 0; i < blocks; i++) out.set(chachaBlock(key, from + i, [a, b, c]), 64 * i);
   return out;
 }
 
@@ -64,23 +35,7 @@ export function scalars(bytes: Uint8Array, count: number): bigint[] {
   return out;
 }
 
-const COSINES = Array.from({ length: 128 }, (_, j) =>
-  BigInt(Math.round(2 ** 30 * Math.cos((Math.PI * j) / 64))),
-);
-
-export function isShort(c: readonly bigint[]): boolean {
-  for (let k = 1; k < 64; k += 2) {
-    let [re, im] = [0n, 0n];
-    for (const [t, x] of c.entries()) {
-      re += x * COSINES[(k * t) % 128]!;
-      im += x * COSINES[(k * t + 96) % 128]!;
-    }
-    re >>= 10n;
-    im >>= 10n;
-    if (re * re + im * im > 376n * 2n ** 40n) return false;
-  }
-  return true;
-}
+export const isShort = (c: readonly bigint[]): boolean => operatorNormHolds(c.map(Number));
 
 /** alpha: zeros, the magnitudes of the others in order, and whether the norm test follows. */
 export const ALPHA = { zeros: 21, magnitudes: [30, 13], tests: false };

@@ -2,14 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
-import { tau } from '../../reference/prover/challenges.ts';
-import { Q } from '../../reference/prover/ring.ts';
 import { levelsOf, type Run, runOf } from '../../reference/prover/runs.ts';
 import { type Projection, signedNormSq } from '../../reference/prover/steps.ts';
 import { TABLE_HASH } from '../../reference/table.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
-import { tauOf } from '../../reference/verifier/level0.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { expectSameTranscript } from './toyProofs.ts';
 
@@ -43,13 +40,6 @@ test('both bound the same norm of the projection', () => {
   const again = runOf('falcon512', 1, less);
   expect(again.bytes).not.toEqual(run.bytes);
   expectSameTranscript(inputOf(again), again.events);
-});
-
-test('both draw the same tau for every part', () => {
-  const lift = Uint8Array.from({ length: 32 }, (_, i) => 7 * i);
-  for (let t = 0; t < 33; t++) {
-    expect(tauOf(lift, t)).toEqual(tau(lift, 0, t).map((x) => (x + Q) % Q));
-  }
 });
 
 test('the two share no code', () => {
