@@ -168,11 +168,7 @@ describe('bundle', () => {
   it('names every invalid item with its reason', async () => {
     const good = makeItem(512, 'compressed', 1);
     const good1024 = makeItem(1024, 'padded', 1);
-    const flip = (bytes: Uint8Array, at: number, bits: number) => {
-      const copy = bytes.slice();
-      copy[at]! ^= bits;
-      return copy;
-    };
+    const flip = (bytes: Uint8Array, at: number, bits: number) => bytes.with(at, bytes[at]! ^ bits);
     const { publicKey, signature } = good;
     const items: Item[] = [
       good,

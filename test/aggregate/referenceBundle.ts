@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { FREQUENCIES_512, FREQUENCIES_1024 } from '../../src/aggregate/gaussianTables.gen.ts';
+import type { Item } from './batches.ts';
 
 const M = 1n << 24n;
 const L = 1n << 32n;
@@ -74,12 +75,6 @@ export function referenceDecode(
     if (x[i] !== L + BigInt(word)) throw new Error('the states do not end where they started');
   });
   return { values, end: at };
-}
-
-interface Item {
-  readonly publicKey: Uint8Array;
-  readonly message: Uint8Array;
-  readonly signature: Uint8Array;
 }
 
 const FORMS = [

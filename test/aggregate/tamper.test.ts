@@ -19,11 +19,8 @@ const RUNS = NIGHTLY ? 100_000 : 2_000;
 const small = [makeItem(512, 'compressed', 1)];
 const mixed = [...small, makeItem(512, 'padded', 2), makeItem(1024, 'constantTime', 3)];
 
-function flipped(bytes: Uint8Array, bit: number): Uint8Array {
-  const copy = bytes.slice();
-  copy[bit >> 3]! ^= 1 << (bit & 7);
-  return copy;
-}
+const flipped = (bytes: Uint8Array, bit: number): Uint8Array =>
+  bytes.with(bit >> 3, bytes[bit >> 3]! ^ (1 << (bit & 7)));
 
 describe('a changed bundle is false', () => {
   it.each([

@@ -3,8 +3,8 @@ import { FALCON_512, FALCON_1024 } from '../../src/falcon/params.ts';
 import { decodePublicKey, decodeSignature, encodeSignature } from '../../src/falcon/points.ts';
 import type { SignatureFormat } from '../../src/falcon/types.ts';
 import { equal } from '../../src/shared/bytes.ts';
-import { encodePublicKey, fromBits } from '../support/crafted.ts';
 import { testRandom } from '../support/random.ts';
+import { encodePublicKey } from '../support/reference.ts';
 
 const FORMS: readonly SignatureFormat[] = ['compressed', 'padded', 'constantTime'];
 
@@ -17,6 +17,13 @@ function compressedBits(s2: readonly number[]): string {
       return `${x < 0 ? 1 : 0}${low}${'0'.repeat(magnitude >> 7)}1`;
     })
     .join('');
+}
+
+function fromBits(bits: string): Uint8Array {
+  const bytes = (bits.match(/.{1,8}/g) ?? []).map((byte) =>
+    Number.parseInt(byte.padEnd(8, '0'), 2),
+  );
+  return Uint8Array.from(bytes);
 }
 
 const twelveBits = (s2: readonly number[]) =>
@@ -248,15 +255,15 @@ describe.each([FALCON_512, FALCON_1024])('$name', ({ name, logn, lengths }) => {
   });
 
   test('public keys: there and back, every coefficient from q on refused at every position', () => {
-    const h = Uint16Array.from({ length: n }, () => random.below(12289));
-    const key = encodePublicKey(logn, h);
+    const h = Array.from({ length: n }, () => random.below(12289));
+    const key = encodePublicKey(h);
     expect(key).toHaveLength(lengths.publicKey);
-    expect(decodePublicKey(name, key)).toEqual(h);
+    expect(decodePublicKey(name, key)).toEqual(Uint16Array.from(h));
     for (let i = 0; i < n; i++) {
       const edge = h.with(i, 12288);
-      expect(decodePublicKey(name, encodePublicKey(logn, edge))).toEqual(edge);
+      expect(decodePublicKey(name, encodePublicKey(edge))).toEqual(Uint16Array.from(edge));
       for (const x of i % 64 === 0 ? [12289, 12290, 14000, 16383] : [12289]) {
-        expect(decodePublicKey(name, encodePublicKey(logn, h.with(i, x)))).toBe('publicKeyRange');
+        expect(decodePublicKey(name, encodePublicKey(h.with(i, x)))).toBe('publicKeyRange');
       }
     }
     for (let header = 0; header < 256; header++) {

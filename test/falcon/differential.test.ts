@@ -22,7 +22,6 @@ import {
   decodeSignature,
   encodeSignature,
   FORMS,
-  recover,
   SPEC,
 } from '../support/reference.ts';
 import { SHORT_RUN } from '../support/run.ts';
@@ -162,18 +161,6 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     expect(sha256(nobleObject(degree).keygen(Uint8Array.from(seed)).publicKey)).not.toBe(ofPqclean);
   });
 
-  test('the slow reference finds the same norm below the bound', () => {
-    const random = testRandom(`norms ${degree}`);
-    const { publicKey, secretKey } = testKeys(degree);
-    for (let i = 0; i < 10; i++) {
-      const message = random.bytes(30);
-      const signature = falcon.sign(message, secretKey);
-      const { normSquared } = recover(publicKey, signature, message);
-      expect(normSquared).toBeLessThanOrEqual(SPEC[degree].betaSquared);
-      expect(normSquared).toBeGreaterThan(SPEC[degree].betaSquared / 2);
-    }
-  });
-
   test('malformed bytes: refused by ours, and by the peers', (context) => {
     // These three peers are strict about all of it (others on the registry are not: minus zero,
     // dirty padding and over-long keys pass there). Should one of them become lax, this names it;
@@ -253,22 +240,20 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     };
     const bits = s2.reduce((sum, x) => sum + 9 + (Math.abs(x) >> 7), 0);
     const padded = encodeSignature('padded', salt, s2);
-    const dirtyPadding = Uint8Array.from(padded);
-    dirtyPadding[padded.length - 1] = 1;
     const items = [
       { name: 'minus zero', signature: withMinusZero() },
       { name: 'a zero byte more', signature: concatBytes(valid, new Uint8Array(1)) },
       { name: 'a byte of garbage more', signature: concatBytes(valid, [0xa5]) },
-      { name: 'a dirty padding byte', signature: dirtyPadding },
+      { name: 'a dirty padding byte', signature: padded.with(-1, 1) },
       { name: 'longer than the padded form', signature: concatBytes(padded, new Uint8Array(1)) },
       {
         name: 'an attached form’s header',
-        signature: withByte(valid, 0, 0x20 + SPEC[degree].logn),
+        signature: valid.with(0, 0x20 + SPEC[degree].logn),
       },
       { name: 'a byte short', signature: valid.subarray(0, -1) },
     ].map((item) => ({ ...item, message, publicKey }));
     if (bits % 8 !== 0) {
-      const signature = withByte(valid, valid.length - 1, valid.at(-1)! | 1);
+      const signature = valid.with(-1, valid.at(-1)! | 1);
       items.push({ name: 'a dirty bit after the last coefficient', signature, message, publicKey });
     }
     items.push(
@@ -282,15 +267,9 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
         name: 'a key with another header',
         signature: valid,
         message,
-        publicKey: withByte(publicKey, 0, publicKey[0]! | 0x80),
+        publicKey: publicKey.with(0, publicKey[0]! | 0x80),
       },
     );
     return items;
   }
 });
-
-function withByte(bytes: Uint8Array, at: number, value: number): Uint8Array<ArrayBuffer> {
-  const changed = Uint8Array.from(bytes);
-  changed[at] = value;
-  return changed;
-}

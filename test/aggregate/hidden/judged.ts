@@ -48,11 +48,8 @@ const lab = new Labrador();
 /** The result of a part. */
 export const folded = (job: FoldJob): FoldResult => finished(runFold(lab, job));
 
-export const flipped = (bytes: Uint8Array, bit: number): Uint8Array => {
-  const copy = bytes.slice();
-  copy[bit >> 3]! ^= 1 << (bit & 7);
-  return copy;
-};
+export const flipped = (bytes: Uint8Array, bit: number): Uint8Array =>
+  bytes.with(bit >> 3, bytes[bit >> 3]! ^ (1 << (bit & 7)));
 
 /** A row in which a level has other numbers at some places. */
 export const withLevel = (
