@@ -309,9 +309,24 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     ];
   }
 
+  test('a prototype by which the host draws only 7 bytes is noticed', () => {
+    const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
+    const kept = Object.getOwnPropertyDescriptor(typedArray, 'byteLength')!;
+    Object.defineProperty(typedArray, 'byteLength', { get: () => 7 });
+    let error: unknown;
+    try {
+      falcon.sign(message, secretKey);
+    } catch (thrown) {
+      error = thrown;
+    } finally {
+      Object.defineProperty(typedArray, 'byteLength', kept);
+    }
+    expect(error).toMatchObject({ code: 'NO_RANDOMNESS' });
+  });
+
   test('prototypes that are changed later have no say', () => {
     const typedArray = Object.getPrototypeOf(Uint8Array.prototype);
-    const names = ['length', 'byteLength', 'byteOffset', 'buffer', Symbol.toStringTag];
+    const names = ['length', 'byteOffset', 'buffer', Symbol.toStringTag];
     const methods = ['set', 'slice', 'subarray', 'fill', 'indexOf'];
     const kept = new Map<string | symbol, PropertyDescriptor>(
       [...names, ...methods].map((name) => [

@@ -32,6 +32,7 @@ describe.each(SHORT_RUN ? SETS.slice(0, 1) : SETS)('$params.name', ({ falcon, pa
     ['sign', () => falcon.sign(message, secretKey, { testSeed })],
     ['sign, long message', () => falcon.sign(new Uint8Array(20_000), secretKey, { testSeed })],
     ['sign, expanded key', () => falcon.sign(message, expanded, { testSeed })],
+    ['sign, hedged', () => falcon.sign(message, secretKey)],
     ['sign, derived, long', () => falcon.sign(new Uint8Array(20_000), secretKey, DERIVED)],
     ...(SHORT_RUN
       ? []

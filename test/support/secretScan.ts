@@ -51,10 +51,10 @@ export function secretPieces({
     }
   }
   const inner = insideExpanded(expanded)!.expanded;
-  // behind the basis and the tree come the prepared public key, 4n bytes, and three sponges, of
+  // behind the basis and the tree come the prepared public key, 4n bytes, and four sponges, of
   // which the last one is public
-  add('expanded key', inner.subarray(0, inner.length - 4 * n - 768), 1024);
-  add('sponges', inner.subarray(inner.length - 768, inner.length - 256), 64);
+  add('expanded key', inner.subarray(0, inner.length - 4 * n - 1024), 1024);
+  add('sponges', inner.subarray(inner.length - 1024, inner.length - 256), 64);
   return pieces;
 }
 
