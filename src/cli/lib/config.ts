@@ -92,7 +92,10 @@ interface Given {
 
 type ConfigFile = { readonly path: string; readonly values: ConfigSource['options'] };
 
-/** The first value in the order of precedence. An empty environment variable counts as absent. */
+/**
+ * Returns the first value in the order of precedence: options, environment, configuration file. An
+ * empty environment variable counts as absent.
+ */
 function find(
   name: string,
   { type, inline, alsoEnv }: OptionRow,

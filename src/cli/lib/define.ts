@@ -225,7 +225,7 @@ function checkArguments({ takes = NOTHING }: CommandParts, verb: string, words: 
   throw new UsageError(what ? `expected ${what}` : `unexpected argument ${words[most]}`);
 }
 
-/** @throws UsageError for an option that does not fit the verb, the others, or its own words */
+/** @throws UsageError for an option that the verb or another option excludes, or a wrong value */
 function checkOptions(
   { name, options }: CommandFacts,
   verb: string,
@@ -259,7 +259,7 @@ function refuseTwiceStdin({ options }: CommandFacts, values: Facts, words: reado
   }
 }
 
-/** @returns the exit code */
+/** Returns the exit code of an error, which replaces the 1 that `fail` sets. */
 function reportFailure(name: string, error: unknown, env: Io['env'], fail: Invocation['fail']) {
   const { exit, code, facts = {} } = classify(error);
   const { message, stack } = error as Error;

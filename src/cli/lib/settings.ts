@@ -64,7 +64,7 @@ const CALLER_SETTINGS = {
   retries: integer('retries of a failed request', { max: 100, fallback: 5 }),
 } as const satisfies OptionTable;
 
-/** The fault of an address with a password on the command line, or null. */
+/** Returns what is wrong with an address that holds a password, or null. */
 function exposesPassword(address: string): string | null {
   const parsed = URL.canParse(address) ? new URL(address) : null;
   // Invalid addresses may hold one, too; they are refused later.

@@ -37,7 +37,7 @@ export function readLimit({ option }: Pick<Invocation, 'option'>): number {
   return readNumber('--limit', LIMIT_ROW, option('limit')!) || Number.POSITIVE_INFINITY;
 }
 
-/** Lines of a table whose columns have these widths; the text of a negative one is at its right. */
+/** Formats rows of a table with columns of these widths; a negative width aligns to the right. */
 export function tableRow(...widths: readonly number[]): (...cells: readonly string[]) => string {
   const pad = (cell: string, width: number) =>
     width < 0 ? cell.padStart(-width) : cell.padEnd(width);

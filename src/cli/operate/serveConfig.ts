@@ -89,7 +89,7 @@ export function resolveService(options: ServiceOptions): Settings {
     return resolveOptions(options);
   } catch (error) {
     const table: OptionTable = { ...SERVICE_OPTIONS, ...CLIENT_LIMITS };
-    // By the names of the settings: `"options.leaseMs"` is `lease`.
+    // Replaces names of options by those of settings: `"options.leaseMs"` by `"lease"`.
     const message = (error as Error).message.replaceAll(
       /"options\.(?:(?:limits|ui)\.)?(\w+)"/g,
       (_, option: string) => `"${table[option]?.setting ?? option}"`,

@@ -74,9 +74,9 @@ async function execute(invocation: ServiceCall): Promise<void> {
   return withService(invocation, work, advice);
 }
 
-/** Attempts to send a file that the service refuses. */
-const UPLOAD_TRIES = 5;
-/** About how long the command waits for another one that sends the same file. */
+/** How often a refused upload is repeated. */
+const UPLOAD_REPEATS = 5;
+/** About how long to wait while another process uploads the same file. */
 const LOOK_MS = 300;
 
 interface Work {
@@ -169,7 +169,7 @@ async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
       // It takes no more files because work has begun: the notification arrived.
       if (isSubmitted(record)) return { ...state, step: 'wait' };
       if (!busy && error.status !== 403 && error.status !== 404) throw error;
-      if (tries === UPLOAD_TRIES) throw error;
+      if (tries === UPLOAD_REPEATS) throw error;
       if (busy && record !== null && stateOfText(record.status) === 'uploaded') {
         return { ...state, step: 'notify' };
       }
