@@ -15,7 +15,7 @@ import { shakeAbsorb, shakeFlip, SHAKE_STATE, shakeSqueeze } from '../shared/kec
 import { SEED, SHAKE } from './layout';
 import { SALT_LENGTH } from './params';
 import { HEDGED, spongeOfCoins } from './reproducible';
-import { attempt, SEEDS, startPoint } from './sign';
+import { attempt, noteUse, SEEDS, startPoint } from './sign';
 
 const R_LENGTH: i32 = 48;
 const DIGEST_LENGTH: i32 = 64;
@@ -36,6 +36,7 @@ function absorbByte(value: i32): void {
  * Secret: EXPANDED, r
  */
 export function startHedged(logn: i32, format: i32, profile: i32): void {
+  noteUse(logn, 0);
   memory.copy(SEEDS, spongeOfCoins(logn, HEDGED), SHAKE_STATE);
   absorbByte(profile);
   absorbByte(format);

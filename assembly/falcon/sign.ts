@@ -43,7 +43,7 @@ let usedExpanded: i32 = 0;
 let usedTmp: i32 = 0;
 
 /** Records the extent that `wipeSign` has to clear. */
-function use(logn: i32, tmp: i32): void {
+export function noteUse(logn: i32, tmp: i32): void {
   usedExpanded = max(usedExpanded, expandedLength(logn));
   usedTmp = max(usedTmp, tmp << (logn + 3));
 }
@@ -55,7 +55,7 @@ function use(logn: i32, tmp: i32): void {
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID
  */
 export function expandSecretKey(logn: i32): i32 {
-  use(logn, 8);
+  noteUse(logn, 8);
   return makeExpanded(logn);
 }
 
@@ -131,7 +131,7 @@ export function signPoint(
  * Secret: SHAKE and POINT, in the constant-time form
  */
 export function startPoint(logn: i32, format: i32, messageLen: i32, profile: i32): void {
-  use(logn, 4);
+  noteUse(logn, 4);
   memory.copy(SIG + 1, SEED, SALT_LENGTH); // step 1
   makePoint(profile, format, SEED, messageLen, logn); // step 2
 }

@@ -171,6 +171,16 @@ describe('ETHFALCON', () => {
     expect(ethFalcon512.sign(message.with(0, message[0]! ^ 1), expanded)).not.toEqual(signature);
   });
 
+  test('has no derived salts, whose labels are those of round 3', async () => {
+    const options = { salt: 'derived' } as const;
+    const sign = () => ethFalcon512.sign(new Uint8Array(3), secretKey, options);
+    expect(sign).toThrow('"salt" is no option in eth-falcon');
+    const seal = () => ethFalcon512.attached.seal(new Uint8Array(3), secretKey, options);
+    expect(seal).toThrow(RangeError);
+    const streamed = ethFalcon512.signStream(inPieces(secretKey, 9), secretKey, options as never);
+    await expect(streamed).rejects.toThrow(TypeError);
+  });
+
   test('one expanded key signs in both profiles, each with its own salt', () => {
     const expanded = createFalcon('falcon512').expandSecretKey(secretKey);
     always(random.bytes(48));
