@@ -1,4 +1,5 @@
 /** The urls that the service serves itself: each gives its right, and no other. */
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import { checkSignedUrl, signUrl } from '../../src/middleware/http/signedUrls.ts';
@@ -22,6 +23,16 @@ describe('signed urls', () => {
     expect(check({ method: 'GET', key: 'uploads/42' })).toBe('forged');
     expect(check(put, nowMs + 61_000)).toBe('expired');
     expect(checkSignedUrl(new Uint8Array(32), put, query, nowMs)).toBe('forged');
+  });
+
+  it('are HMACs of a domain, the method, the path and the time', () => {
+    const url = signUrl(secret, put, { base, expiresAtMs });
+    const expires = expiresAtMs / 1000;
+    const mac = (text: string) => createHmac('sha256', secret).update(text).digest('base64url');
+    const text = `PUT\nuploads/42\n${expires}`;
+    expect(queryOf(url).get('signature')).toBe(mac(`falconry url v1\n${text}`));
+    const bare = new URLSearchParams({ expires: String(expires), signature: mac(text) });
+    expect(checkSignedUrl(secret, put, bare, nowMs)).toBe('forged');
   });
 
   it('of results end in the id of the task', () => {
