@@ -5,8 +5,8 @@
  *
  *   K      "falconry hedged v1" || logn || secret key || profile || format || r (48 bytes)
  *   salt   SHAKE256(K || 0), 40 bytes
- *   coins  SHAKE256(K || 1 || d), where d is the next 64 bytes of the sponge that has absorbed
- *          salt and message, after the point
+ *   coins  SHAKE256(K || 1 || d), where d (64 bytes) is the block of SHAKE256(salt || message) after
+ *          the last one of the point, or for ETHFALCON the Keccak-256 of both, and zeros
  *
  * Equal salts and equal points imply equal K and equal d, and so equal coins: no point gets two
  * signatures. The sponge of K up to the secret key is in the expanded key (reproducible.ts).
@@ -14,6 +14,7 @@
 import { shakeAbsorb, shakeFlip, SHAKE_STATE, shakeSqueeze } from '../shared/keccak';
 import { SEED, SHAKE } from './layout';
 import { SALT_LENGTH } from './params';
+import { digestOfPoint } from './profile';
 import { HEDGED, spongeOfCoins } from './reproducible';
 import { attempt, noteUse, SEEDS, startPoint } from './sign';
 
@@ -60,7 +61,7 @@ export function startHedged(logn: i32, format: i32, profile: i32): void {
  */
 export function signHedged(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   startPoint(logn, format, messageLen, profile);
-  shakeSqueeze(SHAKE, AFTER_SALT, DIGEST_LENGTH);
+  digestOfPoint(profile, AFTER_SALT);
   absorbByte(1);
   shakeAbsorb(SEEDS, AFTER_SALT, DIGEST_LENGTH);
   shakeFlip(SEEDS);

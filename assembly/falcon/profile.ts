@@ -8,7 +8,7 @@
  * Keys and signatures have round-3 encodings here, whatever their external encoding.
  */
 import { keccakF } from '../shared/keccakF.gen';
-import { clear, keccakFlip } from '../shared/keccak';
+import { clear, keccakFlip, shakeSqueeze } from '../shared/keccak';
 import { E_SIG_HEADER, E_SIG_LENGTH, OK } from '../shared/status';
 import { Q_LANES, reduce } from '../shared/zq';
 import { CONSTANT_TIME } from './codec';
@@ -61,6 +61,23 @@ export function makePoint(
   hashMessage(salt, messageLen);
   if (profile == FN_DSA_DRAFT) squeezeLittleEndian(POINT, SHAKE, logn);
   else squeezePointFor(form, POINT, SHAKE, logn);
+}
+
+/**
+ * Writes 64 bytes on which the point of `makePoint` depends, and that depend on nothing else: for
+ * SHAKE256 the next bytes of the sponge, for ETH_FALCON the digest and zeros.
+ *
+ * Shape:  SHAKE as makePoint leaves it -> out: u8[64]
+ * Memory: SHAKE, out
+ * Secret: SHAKE, in the constant-time form of ROUND_3
+ */
+export function digestOfPoint(profile: i32, out: usize): void {
+  if (profile != ETH_FALCON) {
+    shakeSqueeze(SHAKE, out, 64);
+    return;
+  }
+  memory.copy(out, SHAKE, 32);
+  memory.fill(out + 32, 0, 32);
 }
 
 /**

@@ -25,8 +25,8 @@ import type { ModuleName } from './wasm.ts';
  *
  * - TypeError for a detached array, or one whose length changes during the call
  * - CodedError `NO_WEBASSEMBLY` or `OUT_OF_MEMORY` if the host cannot run the module, `REENTERED`
- *   if it is called from within another call (a getRandomValues that signs), `INTERNAL` for a
- *   machine fault
+ *   if it is called after the host broke off another call (the time limit of a `vm`), until other
+ *   work has run, `INTERNAL` for a machine fault
  * - the engine's own error on stack overflow; secrets are wiped in that case, too
  */
 export interface Falcon {

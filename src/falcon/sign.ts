@@ -3,13 +3,13 @@
  * memory at its end.
  *
  * Arguments are read before the module is entered. Secrets of the caller are copied directly from
- * the caller's memory into the module. The library's own (randomness) pass through a buffer that is
- * wiped, too.
+ * the caller's memory into the module. Randomness is drawn before, and wiped afterwards.
  */
-import { type InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
+import { InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
+import { wipe } from '../shared/bytes.ts';
 import { CodedError } from '../shared/errors.ts';
 import { set, subarray } from '../shared/intrinsics.ts';
-import { fillRandom } from '../shared/random.ts';
+import { randomBytes } from '../shared/random.ts';
 import { type Expanded, ExpandedKey, insideExpanded } from './keys.ts';
 import {
   CONSTANT_TIME,
@@ -52,12 +52,18 @@ export function runSecret<T>(
 }
 
 /**
- * Fills the first bytes of `seed` with the host's randomness.
+ * Draws randomness for a call, and wipes it afterwards. It is drawn before the module is entered,
+ * so that no code of the host runs while the module holds a secret.
  *
  * @throws CodedError `NO_RANDOMNESS`
  */
-export function drawSeed({ randomness, seed }: Machine, length: number): void {
-  set(seed, fillRandom(subarray(randomness, 0, length)));
+export function withRandomness<T>(length: number, call: (drawn: Bytes) => T): T {
+  const drawn = randomBytes(length);
+  try {
+    return call(drawn);
+  } finally {
+    wipe(drawn);
+  }
 }
 
 function readSeed(given: unknown): InputBytes {
@@ -68,22 +74,25 @@ function readSeed(given: unknown): InputBytes {
 }
 
 export function keygen(module: ModuleName, params: FalconParams, given: unknown): KeyPair {
-  const seed = given === undefined ? undefined : readSeed(given);
-  const length = seed?.length ?? params.lengths.seed;
-  return runSecret(
+  if (given !== undefined) return keygenFrom(module, params, readSeed(given));
+  return withRandomness(params.lengths.seed, (drawn) =>
+    keygenFrom(module, params, new InputBytes('seed', drawn)),
+  );
+}
+
+const keygenFrom = (module: ModuleName, params: FalconParams, seed: InputBytes): KeyPair =>
+  runSecret(
     module,
     params,
     (machine) => {
-      if (seed === undefined) drawSeed(machine, length);
-      else seed.copyTo(machine.seed);
-      return machine.exports.keygen(params.logn, length);
+      seed.copyTo(machine.seed);
+      return machine.exports.keygen(params.logn, seed.length);
     },
     (machine) => ({
       publicKey: read(machine.publicKey, params.lengths.publicKey),
       secretKey: read(machine.secretKey, params.lengths.secretKey),
     }),
   );
-}
 
 /** Rejects every key that `sign` rejects: expanding checks the whole key. */
 export function publicKeyOf(module: ModuleName, params: FalconParams, secretKey: unknown): Bytes {
@@ -136,6 +145,33 @@ export function sign(
 ): Bytes {
   const key = readSecretKey(params, secretKey);
   const { format, testSeed } = options;
+  if (testSeed === undefined) {
+    return withRandomness(HEDGE_BYTES, (drawn) =>
+      signWith(module, params, message, key, format, (machine) => {
+        if (!('expanded' in key)) machine.exports.absorbKey(params.logn, HEDGED);
+        return hedgedSigner(machine, params, format, drawn);
+      }),
+    );
+  }
+  return signWith(module, params, message, key, format, (machine) => {
+    testSeed.salt.copyTo(machine.seed);
+    testSeed.samplerSeed.copyTo(machine.seed, SALT_BYTES);
+    return machine.exports.signExpanded;
+  });
+}
+
+/** Signs an expanded key's message with a given salt: `signHedged` or `signExpanded`. */
+type Signer = Machine['exports']['signExpanded'];
+
+/** @param start writes the salt to SEED, with the expanded key in EXPANDED */
+function signWith(
+  module: ModuleName,
+  params: FalconParams,
+  message: InputBytes,
+  key: InputBytes | Expanded,
+  format: number,
+  start: (machine: Machine) => Signer,
+): Bytes {
   const { logn, profileNumber } = params;
   return runSecret(
     module,
@@ -148,15 +184,9 @@ export function sign(
         key.copyTo(machine.secretKey);
         const status = exports.expandKey(logn);
         if (status < 0) return status;
-        if (testSeed === undefined) exports.absorbKey(logn, HEDGED);
       }
-      if (testSeed === undefined) startHedged(machine, params, format);
-      else {
-        testSeed.salt.copyTo(machine.seed);
-        testSeed.samplerSeed.copyTo(machine.seed, SALT_BYTES);
-      }
+      const finish = start(machine);
       const messageLength = machine.takeMessage(message, exports.SEED.value);
-      const finish = testSeed === undefined ? exports.signHedged : exports.signExpanded;
       return finish(logn, format, messageLength, profileNumber);
     },
     (machine, length) => read(machine.signature, length),
@@ -164,17 +194,19 @@ export function sign(
 }
 
 /**
- * Draws the randomness of a signature, and derives its salt with the expanded key.
+ * Derives the salt with the expanded key.
  *
- * Shape: EXPANDED -> SEED = salt ‖ randomness
+ * Shape: EXPANDED with its sponges -> SEED = salt ‖ drawn
  */
-export function startHedged(
+export function hedgedSigner(
   machine: Machine,
   { logn, profileNumber }: FalconParams,
   format: number,
-): void {
-  set(machine.seed, fillRandom(subarray(machine.randomness, 0, HEDGE_BYTES)), SALT_BYTES);
+  drawn: Uint8Array,
+): Signer {
+  set(machine.seed, drawn, SALT_BYTES);
   machine.exports.startHedged(logn, format, profileNumber);
+  return machine.exports.signHedged;
 }
 
 export function readSecretKey(params: FalconParams, value: unknown): InputBytes | Expanded {

@@ -3,12 +3,13 @@
  * enough: the salt is hashed before the message and is known from the start.
  */
 import { InputBytes, readBytes, typeName } from '../shared/arguments.ts';
-import { wipe } from '../shared/bytes.ts';
+import { equal, wipe } from '../shared/bytes.ts';
+import { CodedError } from '../shared/errors.ts';
 import { set, subarray } from '../shared/intrinsics.ts';
 import { HashState } from './hashState.ts';
 import { type Expanded, type ExpandedKey, insideExpanded } from './keys.ts';
 import { type FalconParams, HEDGE_BYTES, SALT_BYTES, SAMPLER_SEED_BYTES } from './params.ts';
-import { expand, readSigningOptions, runSecret, startHedged } from './sign.ts';
+import { expand, hedgedSigner, readSigningOptions, runSecret, withRandomness } from './sign.ts';
 import type { ByteStream } from './types.ts';
 import { type InputKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
 import { type Machine, type ModuleName, read, run } from './wasm.ts';
@@ -91,8 +92,7 @@ export async function signStream(
         const { exports } = machine;
         set(machine.expanded, expanded);
         set(machine.seed, seed);
-        // Derives the same salt again.
-        if (testSeed === undefined) exports.startHedged(logn, format, profileNumber);
+        if (testSeed === undefined) deriveAgain(machine, params, format, seed);
         const messageLength = state.restore(machine);
         const finish = testSeed === undefined ? exports.signHedged : exports.signExpanded;
         return finish(logn, format, messageLength, profileNumber);
@@ -134,17 +134,32 @@ function drawSeed(
   key: ExpandedKey,
   seed: Uint8Array,
 ): void {
-  const { expanded } = checkKey(params, key);
-  runSecret(
-    module,
-    params,
-    (machine) => {
-      set(machine.expanded, expanded);
-      startHedged(machine, params, format);
-      return 0;
-    },
-    (machine) => set(seed, subarray(machine.seed, 0, SALT_BYTES + HEDGE_BYTES)),
-  );
+  withRandomness(HEDGE_BYTES, (drawn) => {
+    const { expanded } = checkKey(params, key);
+    runSecret(
+      module,
+      params,
+      (machine) => {
+        set(machine.expanded, expanded);
+        hedgedSigner(machine, params, format, drawn);
+        return 0;
+      },
+      (machine) => set(seed, subarray(machine.seed, 0, SALT_BYTES + HEDGE_BYTES)),
+    );
+  });
+}
+
+/** Derives the salt once more, which leaves the sponge of the coins. */
+function deriveAgain(
+  machine: Machine,
+  { logn, profileNumber }: FalconParams,
+  format: number,
+  seed: Uint8Array<ArrayBuffer>,
+): void {
+  machine.exports.startHedged(logn, format, profileNumber);
+  const salt = subarray(machine.seed, 0, SALT_BYTES);
+  // The message was hashed after the first one.
+  if (!equal(salt, subarray(seed, 0, SALT_BYTES))) throw new CodedError('INTERNAL');
 }
 
 /** Implements `FalconVerifier.verifyStream`. */

@@ -46,8 +46,6 @@ export class Machine {
   readonly expanded: Uint8Array<ArrayBuffer>;
   readonly batchData: Uint8Array<ArrayBuffer>;
   readonly batchKeys: Uint8Array<ArrayBuffer>;
-  /** Buffer for randomness between the host and `seed`. */
-  readonly randomness = new Uint8Array(SIZES.SEED);
   /**
    * The arguments of a call that holds secrets: this machine, and a few kilobytes of unused
    * padding. The padding occupies stack during the call and so reserves room for the wiping
@@ -181,14 +179,12 @@ export function run<T>(name: ModuleName, holdsSecrets: boolean, body: (machine: 
     }
     const result = apply(body, undefined, running.padded);
     running.exports.wipe();
-    zero(running.randomness, 0);
     running.isEntered = false;
     return result;
   } catch (error) {
     // No function calls here: a function that is not compiled yet may not find enough stack.
     running.isLost = true;
     zero(running.memory, 0);
-    zero(running.randomness, 0);
     if (!(error instanceof WebAssembly.RuntimeError)) throw error;
     throw new CodedError('INTERNAL', { cause: error });
   }
@@ -204,7 +200,6 @@ function reentered(running: Machine): CodedError {
     if (!running.isEntered) return;
     running.isLost = true;
     zero(running.memory, 0);
-    zero(running.randomness, 0);
   });
   return new CodedError('REENTERED');
 }

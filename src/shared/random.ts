@@ -5,21 +5,23 @@ import { lengthOf } from './intrinsics.ts';
 const BLOCK_BYTES = 16;
 
 /**
- * Fills an array with the host's randomness.
+ * Draws bytes from the host's generator.
  *
  * A block of 16 zeros, at a multiple of 16 or at the end, means a generator that is stubbed or
  * fills only a part: a good one gives it with probability 2^-128. Shorter arrays are one block.
  *
- * @returns the array
+ * @returns fresh memory
  * @throws CodedError `NO_RANDOMNESS`
  */
-export function fillRandom(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(length);
   try {
     globalThis.crypto.getRandomValues(bytes);
   } catch (cause) {
     throw isStackOverflow(cause) || isCodedError(cause) ? cause : noRandomness(cause);
   }
-  const length = lengthOf(bytes);
+  // A generator may have detached it.
+  if (lengthOf(bytes) !== length) throw noRandomness();
   for (let at = 0; at < length; at += BLOCK_BYTES) {
     const from = Math.max(0, Math.min(at, length - BLOCK_BYTES));
     let bits = 0;
@@ -28,10 +30,6 @@ export function fillRandom(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuff
   }
   return bytes;
 }
-
-/** @returns new bytes. @throws CodedError `NO_RANDOMNESS` */
-export const randomBytes = (length: number): Uint8Array<ArrayBuffer> =>
-  fillRandom(new Uint8Array(length));
 
 const noRandomness = (cause?: unknown): CodedError =>
   new CodedError('NO_RANDOMNESS', {

@@ -3,6 +3,7 @@
  * assembly/falcon/hedged.ts, written again here; and what keeps one point from two signatures.
  */
 import { createHash } from 'node:crypto';
+import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createFalcon, type SignatureFormat } from '../../src/falcon/index.ts';
 import { ethFalcon512 } from '../../src/falcon/profiles/ethFalcon.ts';
@@ -169,6 +170,27 @@ describe('ETHFALCON', () => {
     expect(ethFalcon512.sign(message, expanded)).toEqual(signature);
     expect(await ethFalcon512.signStream(inPieces(message, 99), expanded)).toEqual(signature);
     expect(ethFalcon512.sign(message.with(0, message[0]! ^ 1), expanded)).not.toEqual(signature);
+  });
+
+  test('has coins of the digest from which its point is derived', () => {
+    const r = random.bytes(48);
+    const hedged = { degree: 512, secretKey, format: 1, r, profile: 2 } as const;
+    const salt = saltOf(hedged);
+    const message = random.bytes(200);
+    bytes('SK', secretKey.length).set(secretKey);
+    exports.expandSecretKey!(9);
+    exports.absorbKey!(9, 2);
+    bytes('SEED', 88).set(r, 40);
+    exports.startHedged!(9, 1, 2);
+    bytes('IN', 200).set(message);
+    const length = exports.signHedged!(9, 1, 200, 2);
+    const digest = keccak_256(Buffer.concat([salt, message]));
+    const d = Buffer.concat([digest, new Uint8Array(32)]);
+    const used = new Uint8Array(exports.memory.buffer, at('SEEDS') + 256, 56);
+    expect(Buffer.from(used)).toEqual(shake(56, ...parts(hedged), Uint8Array.of(1), d));
+    always(r);
+    const signature = ethFalcon512.sign(message, secretKey, { format: 'padded' });
+    expect(signature).toEqual(bytes('SIG', length).slice());
   });
 
   test('has no derived salts, whose labels are those of round 3', async () => {

@@ -31,6 +31,11 @@ describe('a block of 16 zeros', () => {
     expect(() => randomBytes(length)).toThrow(NO_RANDOMNESS);
   });
 
+  test('cannot be hidden by taking the array away', () => {
+    stub((array) => void structuredClone(array.buffer, { transfer: [array.buffer] }));
+    expect(() => randomBytes(48)).toThrow(NO_RANDOMNESS);
+  });
+
   test('one byte less is accepted, and so is no byte at all', () => {
     stub((array) => array.fill(0).fill(1, 15, 16).fill(1, 31, 32).fill(1, 47));
     expect(randomBytes(48)).toHaveLength(48);

@@ -7,10 +7,16 @@ import { copyBytes, type InputBytes, readBytes, readOptions } from '../../shared
 import { equal } from '../../shared/bytes.ts';
 import { set, subarray } from '../../shared/intrinsics.ts';
 import type { KeyPair, ParameterSet } from '../index.ts';
-import { drawSeed, runSecret } from '../sign.ts';
+import { runSecret, withRandomness } from '../sign.ts';
 import { bestModule, type Machine, read } from '../wasm.ts';
 import { signatureFromRound3, signatureToRound3 } from './fnDsaCodec.ts';
-import { checkMessageOptions, hashOfKey, MESSAGE_OPTIONS, representative } from './fnDsaMessage.ts';
+import {
+  checkMessageOptions,
+  hashOfKey,
+  MESSAGE_OPTIONS,
+  type ReadMessageOptions,
+  representative,
+} from './fnDsaMessage.ts';
 import type { FnDsaDraft } from './fnDsaTypes.ts';
 import { DraftVerifier, SEED_BYTES, verifierOf } from './fnDsaVerifier.ts';
 
@@ -50,12 +56,12 @@ class Scheme extends DraftVerifier {
   keygen(given: unknown): KeyPair {
     const { logn, lengths } = this.params;
     const seed = given === undefined ? undefined : readBytes('seed', given, SEED_BYTES);
+    if (seed === undefined) return withRandomness(SEED_BYTES, (drawn) => this.keygen(drawn));
     const pair = runSecret(
       bestModule(),
       this.params,
       (machine) => {
-        if (seed === undefined) drawSeed(machine, SEED_BYTES);
-        else seed.copyTo(machine.seed);
+        seed.copyTo(machine.seed);
         return machine.exports.keygenDraft(logn, 0);
       },
       (machine) => {
@@ -97,14 +103,19 @@ class Scheme extends DraftVerifier {
     const key = readBytes('secretKey', secretKey, this.lengths.secretKey);
     const { testSeed, ...rest } = readOptions(options, [...MESSAGE_OPTIONS, 'testSeed']);
     const words = checkMessageOptions(rest);
-    const seed =
-      testSeed === undefined ? undefined : readBytes('testSeed', testSeed, SIGN_SEED_BYTES);
+    if (testSeed === undefined) {
+      return withRandomness(SIGN_SEED_BYTES, (drawn) => this.signWith(drawn, key, input, words));
+    }
+    return this.signWith(testSeed, key, input, words);
+  }
+
+  signWith(given: unknown, key: InputBytes, input: InputBytes, words: ReadMessageOptions): Bytes {
+    const seed = readBytes('testSeed', given, SIGN_SEED_BYTES);
     const mu = representative(this.keyHashIn(key), input, words);
     const round3 = this.withKey(
       key,
       (machine) => {
-        if (seed === undefined) drawSeed(machine, SIGN_SEED_BYTES);
-        else seed.copyTo(machine.seed);
+        seed.copyTo(machine.seed);
         set(machine.input, mu);
         return machine.exports.signDraft(this.params.logn);
       },
