@@ -13,7 +13,18 @@
  * | detached or resized by the time its bytes are read | TypeError |
  * | any other typed array, DataView, ArrayBuffer, Proxy, lookalike | TypeError |
  */
-import { bufferOf, byteOffsetOf, indexOf, kindOf, lengthOf, set } from './intrinsics.ts';
+import {
+  bufferOf,
+  byteOffsetOf,
+  getPrototypeOf,
+  hasOwn,
+  indexOf,
+  isArray,
+  kindOf,
+  lengthOf,
+  set,
+  uncurry,
+} from './intrinsics.ts';
 
 /**
  * Returns whether a value is a Uint8Array, of this or another realm (an iframe's, a test runner's).
@@ -91,7 +102,35 @@ function isAttached(array: Uint8Array): boolean {
 export function notBytes(name: string, value: unknown): TypeError {
   return isBytes(value)
     ? new TypeError(`"${name}" is detached or out of the bounds of its buffer`)
-    : new TypeError(`"${name}" expected Uint8Array, got ${typeName(value)}`);
+    : new TypeError(`"${name}" expected Uint8Array, got ${typeName(value)}${hintFor(value)}`);
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  ArrayBuffer: ' (wrap it: new Uint8Array(it))',
+  SharedArrayBuffer: ' (wrap it: new Uint8Array(it))',
+  array: ' (convert it: Uint8Array.from(it))',
+  CryptoKey: ' (export it)',
+  KeyObject: ' (export it)',
+};
+
+/** Says how to get bytes from a value that is often given in their place. */
+function hintFor(value: unknown): string {
+  const name = typeName(value);
+  if (name !== 'object') return hasOwn(HINTS, name) ? HINTS[name]! : '';
+  try {
+    return isJsonOfBytes(value as object) ? ' (bytes that went through JSON: encode them)' : '';
+  } catch {
+    return '';
+  }
+}
+
+/** Returns whether an object is what JSON makes of bytes: {"0":1,…}, or that of a Buffer. */
+export function isJsonOfBytes(value: object): boolean {
+  const own = (name: string) => Object.getOwnPropertyDescriptor(value, name)?.value as unknown;
+  return (
+    isPlainObject(value) &&
+    (typeof own('0') === 'number' || (own('type') === 'Buffer' && isArray(own('data'))))
+  );
 }
 
 /**
@@ -137,7 +176,7 @@ export function readList<T>(
   most: number,
   read: (element: unknown, index: number) => T,
 ): T[] {
-  if (!Array.isArray(value)) {
+  if (!isArray(value)) {
     throw new TypeError(`"${name}" expected an array, got ${typeName(value)}`);
   }
   const { length } = value;
@@ -182,10 +221,10 @@ export function readOptions<K extends string>(
  * Returns whether a value is an object like `{}` or `Object.create(null)`, of this or another
  * realm: not an array, a map or an instance of a class.
  */
-function isPlainObject(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === null || Object.getPrototypeOf(prototype) === null;
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || isArray(value)) return false;
+  const prototype: unknown = getPrototypeOf(value);
+  return prototype === null || getPrototypeOf(prototype) === null;
 }
 
 /** @throws TypeError if the value is neither a function nor undefined */
@@ -195,9 +234,23 @@ export function checkHook(name: string, hook: unknown): void {
   }
 }
 
-/** Returns the type name of an unexpected value, for errors. */
+/**
+ * Returns the type name of an unexpected value, for errors: `null`, `string`, `Map`, `object`. Never
+ * throws.
+ */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';
-  if (Array.isArray(value)) return 'array';
-  return typeof value;
+  if (typeof value !== 'object') return typeof value;
+  try {
+    if (isArray(value)) return 'array';
+    const tag = kindOf(value) ?? tagOf(value).slice(8, -1);
+    if (tag === 'Promise') return 'Promise (await it)';
+    // What calls itself Uint8Array and is none has no name.
+    const isKnown = /^[A-Z]\w{1,39}$/.test(tag) && tag !== 'Object';
+    return isKnown && (tag !== 'Uint8Array' || isBytes(value)) ? tag : 'object';
+  } catch {
+    return 'object';
+  }
 }
+
+const tagOf = /* @__PURE__ */ uncurry(Object.prototype.toString) as (value: unknown) => string;

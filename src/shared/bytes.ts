@@ -1,5 +1,5 @@
 /** Operations on internal byte arrays. For arrays of callers, see arguments.ts. */
-import { fill, lengthOf } from './intrinsics.ts';
+import { charCodeAt, codePointAt, fill, lengthOf, set, sliceText, uncurry } from './intrinsics.ts';
 
 /** @returns one new array with all parts, in order */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -8,20 +8,26 @@ export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
 
 /** Like `concat`, for more parts than a call can have arguments. */
 export function concatAll(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  // Without methods or iterators of arrays, which a page may have changed: parts can be secret.
   let length = 0;
-  for (const part of parts) length += part.length;
+  for (let i = 0; i < parts.length; i++) length += lengthOf(parts[i]!);
   const out = new Uint8Array(length);
   let at = 0;
-  for (const part of parts) {
-    out.set(part, at);
-    at += part.length;
+  for (let i = 0; i < parts.length; i++) {
+    set(out, parts[i]!, at);
+    at += lengthOf(parts[i]!);
   }
   return out;
 }
 
-/** @returns one byte for each character of an ASCII text */
+/** @returns one byte for each character of an ASCII text; 0x7f for each unit beyond ASCII */
 export function ascii(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(text, (character) => character.charCodeAt(0));
+  const out = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) {
+    const code = charCodeAt(text, i);
+    out[i] = code < 0x80 ? code : 0x7f;
+  }
+  return out;
 }
 
 /** Returns whether both arrays hold the same bytes. The time depends only on the lengths. */
@@ -35,48 +41,95 @@ export function equal(a: Uint8Array, b: Uint8Array): boolean {
 
 /** Overwrites secrets with zeros. */
 export function wipe(...secrets: readonly Uint8Array[]): void {
-  for (const secret of secrets) fill(secret, 0);
+  for (let i = 0; i < secrets.length; i++) fill(secrets[i]!, 0);
 }
 
-const DIGITS = Uint8Array.from('0123456789abcdef', (digit) => digit.charCodeAt(0));
-let decoder: TextDecoder | undefined;
+const decoder = /* @__PURE__ */ utf8Decoder();
 
-/** @returns lower-case hex, two digits per byte */
-export function toHex(bytes: Uint8Array): string {
-  const text = new Uint8Array(2 * bytes.length);
-  for (let i = 0; i < bytes.length; i++) {
-    const byte = bytes[i]!;
-    text[2 * i] = DIGITS[byte >> 4]!;
-    text[2 * i + 1] = DIGITS[byte & 15]!;
-  }
-  decoder ??= new TextDecoder();
-  return decoder.decode(text);
+/** The functions are captured now. Worklets have no TextDecoder. */
+function utf8Decoder(): (bytes: Uint8Array) => string {
+  const Decoder = globalThis.TextDecoder as typeof TextDecoder | undefined;
+  const utf8 = Decoder && new Decoder('utf-8', { fatal: true });
+  const decode = uncurry(utf8?.decode as TextDecoder['decode']);
+  return (bytes) => decode(utf8!, bytes as Uint8Array<ArrayBuffer>);
 }
-
-/** Value of each ASCII character as a hex digit of either case; 255 for other characters. */
-const DIGIT_VALUES = new Uint8Array(128).fill(255);
-for (let i = 0; i < 16; i++) DIGIT_VALUES[DIGITS[i]!] = i;
-for (let i = 10; i < 16; i++) DIGIT_VALUES[DIGITS[i]! - 32] = i;
 
 /**
+ * Returns the text of a file. The one rule for everything that is read: UTF-8, and a byte order
+ * mark at the beginning is skipped.
+ *
+ * @param file UTF-8 bytes, or text
+ * @throws TypeError if the bytes are not valid UTF-8
+ */
+export function decodeUtf8(file: Uint8Array | string): string {
+  if (typeof file !== 'string') return decoder(file);
+  return charCodeAt(file, 0) === 0xfeff ? sliceText(file, 1) : file;
+}
+
+const encoder = /* @__PURE__ */ utf8Encoder();
+
+function utf8Encoder(): (text: string) => Uint8Array<ArrayBuffer> {
+  const Encoder = globalThis.TextEncoder as typeof TextEncoder | undefined;
+  const utf8 = Encoder && new Encoder();
+  const encode = uncurry(utf8?.encode as (this: unknown, text: string) => Uint8Array<ArrayBuffer>);
+  return (text) => encode(utf8, text);
+}
+
+/** Returns the bytes of a secret text in UTF-8; undefined for half of a surrogate pair. */
+export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> | undefined {
+  for (let i = 0; i < text.length; i++) {
+    const code = codePointAt(text, i)!;
+    if (code >= 0xd800 && code < 0xe000) return undefined;
+    if (code > 0xffff) i++;
+  }
+  return encoder(text);
+}
+
+/** @returns lower-case hex, two digits per byte; no branch and no index depends on the bytes */
+export function toHex(bytes: Uint8Array): string {
+  const length = lengthOf(bytes);
+  const text = new Uint8Array(2 * length);
+  for (let i = 0; i < length; i++) {
+    const byte = bytes[i]!;
+    text[2 * i] = digitOf(byte >> 4);
+    text[2 * i + 1] = digitOf(byte & 15);
+  }
+  const hex = decoder(text);
+  fill(text, 0);
+  return hex;
+}
+
+/** '0' + v, or 'a' + v - 10 */
+const digitOf = (value: number): number => value + 48 + (((9 - value) >> 31) & 39);
+
+/** Returns the value of a hex digit of either case; 255 for any other character. */
+function digitValue(code: number): number {
+  const lower = code | 32;
+  const figure = ((47 - code) & (code - 58)) >> 31;
+  const letter = ((96 - lower) & (lower - 103)) >> 31;
+  return (figure & (code - 48)) | (letter & (lower - 87)) | (~(figure | letter) & 255);
+}
+
+/**
+ * No branch and no index depends on the digits.
+ *
  * @returns the bytes of an even number of hex digits (upper or lower case)
  * @throws TypeError if it is not a string, RangeError for an odd length or anything but hex digits
  */
 export function fromHex(hex: string): Uint8Array<ArrayBuffer> {
   if (typeof hex !== 'string') throw new TypeError(`"hex" expected string, got ${typeof hex}`);
   if (hex.length % 2 !== 0) throw new RangeError(`"hex" has an odd number of digits`);
-  const out = new Uint8Array(hex.length / 2);
+  const length = hex.length / 2;
+  const out = new Uint8Array(length);
   let seen = 0;
-  for (let i = 0; i < out.length; i++) {
-    const high = hex.charCodeAt(2 * i);
-    const low = hex.charCodeAt(2 * i + 1);
-    seen |= (high | low) & ~127;
-    const highValue = DIGIT_VALUES[high & 127]!;
-    const lowValue = DIGIT_VALUES[low & 127]!;
-    seen |= highValue | lowValue;
-    out[i] = (highValue << 4) | lowValue;
+  for (let i = 0; i < length; i++) {
+    const high = digitValue(charCodeAt(hex, 2 * i));
+    const low = digitValue(charCodeAt(hex, 2 * i + 1));
+    seen |= high | low;
+    out[i] = (high << 4) | low;
   }
   // A digit's value is at most 15; any other character sets a higher bit.
-  if (seen > 15) throw new RangeError('"hex" has characters that are not hex digits');
-  return out;
+  if (seen <= 15) return out;
+  fill(out, 0);
+  throw new RangeError('"hex" has characters that are not hex digits');
 }

@@ -5,7 +5,7 @@
  */
 
 /** Converts a method to a function whose first argument is the object. */
-const uncurry = Function.prototype.bind.bind(Function.prototype.call) as unknown as <
+export const uncurry = Function.prototype.bind.bind(Function.prototype.call) as unknown as <
   T,
   A extends readonly unknown[],
   R,
@@ -64,6 +64,39 @@ export const subarray = /* @__PURE__ */ uncurry(prototype.subarray) as <B extend
   from: number,
   to: number,
 ) => Uint8Array<B>;
+
+const Bytes = Uint8Array;
+
+/**
+ * A view of the bytes [from, to), which must exist. Unlike `subarray`, it asks no constructor of the
+ * array, which a page may have changed: for secrets.
+ */
+export const viewOf = (array: Uint8Array<ArrayBuffer>, from = 0, to = lengthOf(array)) =>
+  new Bytes(bufferOf(array) as ArrayBuffer, byteOffsetOf(array) + from, to - from);
+
+/** A copy of the bytes [from, to), which must exist; for secrets, as `viewOf`. */
+export function copyOf(array: Uint8Array<ArrayBuffer>, from = 0, to = lengthOf(array)) {
+  const copy = new Bytes(to - from);
+  set(copy, viewOf(array, from, to));
+  return copy;
+}
+
+/** charCodeAt(text, index) */
+export const charCodeAt = /* @__PURE__ */ uncurry(String.prototype.charCodeAt);
+
+/** codePointAt(text, index) */
+export const codePointAt = /* @__PURE__ */ uncurry(String.prototype.codePointAt);
+
+/** sliceText(text, from, to) */
+export const sliceText = /* @__PURE__ */ uncurry(String.prototype.slice) as (
+  text: string,
+  from: number,
+  to?: number,
+) => string;
+
+export const { parse: parseJson } = JSON;
+export const { hasOwn, getPrototypeOf } = Object;
+export const { isArray } = Array;
 
 /** indexOf(array, value). @throws TypeError if the array is detached or out of bounds */
 export const indexOf = /* @__PURE__ */ uncurry(

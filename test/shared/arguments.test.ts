@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto';
 import { createContext, runInContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import {
@@ -9,6 +10,26 @@ import {
   readList,
   readOptions,
 } from '../../src/shared/arguments.ts';
+
+const IN_JSON = 'object (bytes that went through JSON: encode them)';
+const jsonOf = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+const thrower = (trap: 'get' | 'getOwnPropertyDescriptor') =>
+  new Proxy(
+    {},
+    {
+      [trap]() {
+        throw new Error('asked');
+      },
+    },
+  );
+function revoked(): object {
+  const { proxy, revoke } = Proxy.revocable({}, {});
+  revoke();
+  return proxy;
+}
+const cryptoKey = await crypto.subtle.importKey('raw', new Uint8Array(16), 'AES-CBC', true, [
+  'encrypt',
+]);
 
 describe('readBytes', () => {
   test('gives the length and a copy', () => {
@@ -30,15 +51,38 @@ describe('readBytes', () => {
     ['undefined', undefined, 'undefined'],
     ['null', null, 'null'],
     ['a string', 'abc', 'string'],
-    ['a list', [1, 2], 'array'],
-    ['a buffer', new ArrayBuffer(3), 'object'],
-    ['words', new Uint16Array(3), 'object'],
-    ['a DataView', new DataView(new ArrayBuffer(3)), 'object'],
-    ['a lookalike', { length: 3, 0: 1 }, 'object'],
+    ['a list', [1, 2], 'array (convert it: Uint8Array.from(it))'],
+    ['a buffer', new ArrayBuffer(3), 'ArrayBuffer (wrap it: new Uint8Array(it))'],
+    ['shared memory', new SharedArrayBuffer(3), 'SharedArrayBuffer (wrap it: new Uint8Array(it))'],
+    ['words', new Uint16Array(3), 'Uint16Array'],
+    ['signed bytes', new Int8Array(3), 'Int8Array'],
+    ['clamped bytes', new Uint8ClampedArray(3), 'Uint8ClampedArray'],
+    ['a DataView', new DataView(new ArrayBuffer(3)), 'DataView'],
+    ['a promise', Promise.resolve(new Uint8Array(3)), 'Promise (await it)'],
+    [
+      'a promise of another realm',
+      runInContext('(async () => 1)()', createContext()),
+      'Promise (await it)',
+    ],
+    ['a Map', new Map(), 'Map'],
+    ['a date', new Date(0), 'Date'],
+    ['a function', () => new Uint8Array(3), 'function'],
+    ['a KeyObject', createSecretKey(new Uint8Array(3)), 'KeyObject (export it)'],
+    ['a CryptoKey', cryptoKey, 'CryptoKey (export it)'],
+    ['bytes in JSON', jsonOf(Uint8Array.of(1, 2)), IN_JSON],
+    ['a Buffer in JSON', jsonOf(Buffer.of(1, 2)), IN_JSON],
+    ['another object', { type: 'Buffer', data: 5 }, 'object'],
+    ['what calls itself bytes', { [Symbol.toStringTag]: 'Uint8Array' }, 'object'],
+    ['what calls itself a sentence', { [Symbol.toStringTag]: 'Any text.' }, 'object'],
+    ['what cannot be asked', thrower('get'), 'object'],
+    ['what has no properties', thrower('getOwnPropertyDescriptor'), 'object'],
+    ['a revoked Proxy', revoked(), 'object'],
+    ['a lookalike', Object.create({ length: 3, 0: 1 }), 'object'],
     ['a Proxy', new Proxy(new Uint8Array(3), {}), 'object'],
   ])('%s: a TypeError', (_, value, type) => {
-    expect(() => readBytes('key', value)).toThrow(TypeError);
-    expect(() => readBytes('key', value)).toThrow(`"key" expected Uint8Array, got ${type}`);
+    expect(() => readBytes('key', value)).toThrow(
+      new TypeError(`"key" expected Uint8Array, got ${type}`),
+    );
     expect(isBytes(value)).toBe(false);
     expect(isIntact(value)).toBe(false);
   });
@@ -79,7 +123,7 @@ describe('readList', () => {
     for (const value of [undefined, null, 'ab', { length: 0 }, new Set([1]), () => []]) {
       expect(() => read(value)).toThrow(TypeError);
     }
-    expect(() => read(new Uint8Array(3))).toThrow('"items" expected an array, got object');
+    expect(() => read(new Uint8Array(3))).toThrow('"items" expected an array, got Uint8Array');
   });
 
   test('stops at the first element that is refused, and before too many', () => {
@@ -115,7 +159,7 @@ describe('readOptions', () => {
     expect(() => readOptions({ c: 1 }, ['a'], 'testSeed')).toThrow('in "testSeed"');
     expect(() => readOptions(null, ['a'])).toThrow('"options" expected a plain object, got null');
     expect(() => readOptions([], ['a'])).toThrow('got array');
-    expect(() => readOptions(new Map(), ['a'])).toThrow('got object');
+    expect(() => readOptions(new Map(), ['a'])).toThrow('got Map');
     const proto = JSON.parse('{ "__proto__": { "a": 1 } }');
     expect(() => readOptions(proto, ['a'])).toThrow('unknown option "__proto__"');
   });

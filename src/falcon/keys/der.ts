@@ -2,7 +2,8 @@
  * The subset of DER (ITU-T X.690, 2021) that keys need: a strict reader and a writer. Definite
  * lengths in their shortest form, tags of one byte, no trailing data.
  */
-import { concat, wipe } from '../../shared/bytes.ts';
+import { concat, concatAll, wipe } from '../../shared/bytes.ts';
+import { fill, lengthOf, viewOf } from '../../shared/intrinsics.ts';
 import { badKey } from './forms.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -47,8 +48,8 @@ export class DerReader {
     this.#at++;
     const length = this.#length(what);
     const end = this.#at + length;
-    if (end > this.#bytes.length) throw this.fault(`the ${what} is cut short`);
-    const contents = this.#bytes.subarray(this.#at, end);
+    if (end > lengthOf(this.#bytes)) throw this.fault(`the ${what} is cut short`);
+    const contents = viewOf(this.#bytes, this.#at, end);
     this.#at = end;
     return contents;
   }
@@ -62,8 +63,10 @@ export class DerReader {
   integer(what: string): number {
     const bytes = this.read(TAG.integer, what);
     // An empty INTEGER counts as negative.
-    const [first = 0x80, second = 0x80] = bytes;
-    const value = bytes.reduce((sum, byte) => 256 * sum + byte, 0);
+    const first = bytes[0] ?? 0x80;
+    const second = bytes[1] ?? 0x80;
+    let value = 0;
+    for (let i = 0; i < lengthOf(bytes); i++) value = 256 * value + bytes[i]!;
     if (first >= 0x80 || (first === 0 && second < 0x80) || value >= 2 ** 31) {
       throw this.fault(`the ${what} is out of range`);
     }
@@ -76,7 +79,8 @@ export class DerReader {
     const arcs: number[] = [];
     let arc = 0;
     let begun = false;
-    for (const byte of bytes) {
+    for (let i = 0; i < lengthOf(bytes); i++) {
+      const byte = bytes[i]!;
       if ((!begun && byte === 0x80) || arc >= 2 ** 24) throw this.fault(`the ${what} is malformed`);
       arc = 128 * arc + (byte & 0x7f);
       begun = byte >= 0x80;
@@ -96,7 +100,7 @@ export class DerReader {
   bitString(tag: number, what: string): Bytes {
     const bytes = this.read(tag, what);
     if (bytes[0] !== 0) throw this.fault(`the ${what} is not of whole bytes`);
-    return bytes.subarray(1);
+    return viewOf(bytes, 1);
   }
 
   /** @throws CodedError `BAD_KEY` if data is left over */
@@ -137,17 +141,22 @@ export function isSequence(bytes: Bytes): boolean {
 
 /** Encodes one element: tag, length, contents. */
 export function encode(tag: number, ...contents: readonly Uint8Array[]): Bytes {
-  const length = contents.reduce((sum, part) => sum + part.length, 0);
+  const body = concatAll(contents);
+  const length = lengthOf(body);
   const digits: number[] = [];
   for (let rest = length; rest > 0; rest = Math.floor(rest / 256)) digits.unshift(rest % 256);
   const head = length < 0x80 ? [length] : [0x80 + digits.length, ...digits];
-  return concat(Uint8Array.of(tag, ...head), ...contents);
+  const element = concat(Uint8Array.of(tag, ...head), body);
+  fill(body, 0);
+  return element;
 }
 
 /** Like `encode`, for secret contents: wipes them afterwards. */
 export function encodeSecret(tag: number, ...contents: readonly Uint8Array[]): Bytes {
-  const element = encode(tag, ...contents);
-  wipe(...contents);
+  const body = concatAll(contents);
+  for (let i = 0; i < contents.length; i++) fill(contents[i]!, 0);
+  const element = encode(tag, body);
+  wipe(body);
   return element;
 }
 

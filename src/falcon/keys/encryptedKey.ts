@@ -1,6 +1,7 @@
 /** Secret keys encrypted with a passphrase. */
 import { copyBytes, isBytes, readOptions, typeName } from '../../shared/arguments.ts';
-import { wipe } from '../../shared/bytes.ts';
+import { encodeUtf8, wipe } from '../../shared/bytes.ts';
+import { lengthOf } from '../../shared/intrinsics.ts';
 import { isSequence } from './der.ts';
 import {
   type CostLimits,
@@ -21,10 +22,10 @@ import {
   type Pkcs8Layout,
   readImportOptions,
 } from './forms.ts';
-import { type Found, type KeyInput, readInput } from './input.ts';
-import { encodePem } from './pem.ts';
+import { type Found, type KeyInput, readInput, symptomOf, wipeFound } from './input.ts';
+import { decodeBlock, encodePem } from './pem.ts';
 import { decodePkcs8 } from './pkcs8.ts';
-import { finishImport, prepareExport, wipeFound } from './secretKey.ts';
+import { finishImport, prepareExport } from './secretKey.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -72,10 +73,10 @@ export async function importEncryptedSecretKey(
   let found: Found | undefined;
   try {
     found = readInput(input);
-    const [form, der] = unwrap(found);
+    const { form, der } = unwrap(found);
     const plain = await decrypt(der, secret, allowed, form);
     try {
-      return finishImport(form, decodePkcs8(plain, form), demands);
+      return finishImport({ form, ...decodePkcs8(plain, form) }, demands);
     } finally {
       wipe(plain);
     }
@@ -85,18 +86,16 @@ export async function importEncryptedSecretKey(
   }
 }
 
-function unwrap(found: Found): [EncryptedKeyForm, Bytes] {
-  if (found.kind === 'pem') {
-    const { label, der } = found.pem;
-    if (label !== 'ENCRYPTED PRIVATE KEY') {
-      throw badKey('pem', `it is a ${label}, not an ENCRYPTED PRIVATE KEY`);
-    }
-    return ['encryptedPem', der];
-  }
-  if (found.kind === 'jwk') throw badKey('jwk', 'it is not encrypted');
+function unwrap(found: Found): { readonly form: EncryptedKeyForm; readonly der: Bytes } {
+  if (found.kind === 'fields') throw badKey(found.fields.form, 'it is not encrypted');
   const { bytes } = found;
-  if (isSequence(bytes) && isEncrypted(bytes)) return ['encryptedPkcs8', bytes];
-  throw badKey(undefined, `${bytes.length} bytes that are not an encrypted key`);
+  if (found.kind === 'pem') {
+    const der = decodeBlock(bytes, found.blocks, 'ENCRYPTED PRIVATE KEY');
+    return { form: 'encryptedPem', der };
+  }
+  if (isSequence(bytes) && isEncrypted(bytes)) return { form: 'encryptedPkcs8', der: bytes };
+  const what = `${lengthOf(bytes)} bytes that are not an encrypted key${symptomOf(bytes)}`;
+  throw badKey(undefined, what);
 }
 
 /** @throws TypeError or RangeError for limits that are not positive integers */
@@ -117,13 +116,10 @@ function readPassphrase(value: unknown): Bytes {
   if (typeof value !== 'string' && !isBytes(value)) {
     throw new TypeError(`"passphrase" expected string or Uint8Array, got ${typeName(value)}`);
   }
-  if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) {
-    throw new RangeError('"passphrase" has half of a surrogate pair');
-  }
-  const bytes =
-    typeof value === 'string' ? new TextEncoder().encode(value) : copyBytes('passphrase', value);
-  if (bytes.length === 0) throw new RangeError('"passphrase" is empty');
-  return bytes as Bytes;
+  const bytes = typeof value === 'string' ? encodeUtf8(value) : copyBytes('passphrase', value);
+  if (bytes === undefined) throw new RangeError('"passphrase" has half of a surrogate pair');
+  if (lengthOf(bytes) === 0) throw new RangeError('"passphrase" is empty');
+  return bytes;
 }
 
 /**

@@ -12,8 +12,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * - `bare`: without it, 896 or 1792 bytes
  * - `spki`, `pem`: SubjectPublicKeyInfo in DER (RFC 5280) and PEM (RFC 7468)
  * - `jwk`: RFC 7517, with private names
+ * - `json`: the file of `falconry keygen`
  */
-export type PublicKeyForm = 'raw' | 'bare' | 'spki' | 'pem' | 'jwk';
+export type PublicKeyForm = 'raw' | 'bare' | 'spki' | 'pem' | 'jwk' | 'json';
 
 /**
  * The encoding of a secret key.
@@ -23,8 +24,9 @@ export type PublicKeyForm = 'raw' | 'bare' | 'spki' | 'pem' | 'jwk';
  * - `extended`: f ‖ g ‖ F ‖ h, 2176 or 4096 bytes
  * - `pkcs8`, `pem`: OneAsymmetricKey in DER (RFC 5958) and PEM
  * - `jwk`: RFC 7517, with private names
+ * - `json`: the file of `falconry keygen`
  */
-export type SecretKeyForm = 'raw' | 'bare' | 'extended' | 'pkcs8' | 'pem' | 'jwk';
+export type SecretKeyForm = 'raw' | 'bare' | 'extended' | 'pkcs8' | 'pem' | 'jwk' | 'json';
 
 /** Encrypted `pkcs8` and `pem`: EncryptedPrivateKeyInfo (RFC 5958) with PBES2 (RFC 8018). */
 export type EncryptedKeyForm = 'encryptedPkcs8' | 'encryptedPem';
@@ -70,7 +72,7 @@ export interface ImportOptions<F extends string> {
 /** Maximum length of an input; the largest key in the most verbose form has 6 kB. */
 export const MAX_INPUT = 65_536;
 
-export const PUBLIC_FORMS: readonly PublicKeyForm[] = ['raw', 'bare', 'spki', 'pem', 'jwk'];
+export const PUBLIC_FORMS: readonly PublicKeyForm[] = ['raw', 'bare', 'spki', 'pem', 'jwk', 'json'];
 export const SECRET_FORMS: readonly SecretKeyForm[] = [
   'raw',
   'bare',
@@ -78,10 +80,11 @@ export const SECRET_FORMS: readonly SecretKeyForm[] = [
   'pkcs8',
   'pem',
   'jwk',
+  'json',
 ];
 export const ENCRYPTED_FORMS: readonly EncryptedKeyForm[] = ['encryptedPkcs8', 'encryptedPem'];
 
-const FALCONS: readonly Falcon[] = [falcon512, falcon1024];
+export const FALCONS: readonly Falcon[] = [falcon512, falcon1024];
 
 /** Returns the object of a parameter set. */
 export const falconOf = (name: ParameterSet): Falcon =>
@@ -118,6 +121,22 @@ export const OIDS: Readonly<Record<string, ParameterSet>> = Object.freeze({
   '1.3.9999.3.19': 'falcon1024',
 });
 
+/** Of the same table: a key of each kind has another algorithm's key beside that of Falcon. */
+const HYBRIDS: Readonly<Record<string, string>> = Object.freeze({
+  '1.3.9999.3.12': 'p256_falcon512',
+  '1.3.9999.3.13': 'rsa3072_falcon512',
+  '1.3.9999.3.15': 'p521_falcon1024',
+  '1.3.9999.3.17': 'p256_falconpadded512',
+  '1.3.9999.3.18': 'rsa3072_falconpadded512',
+  '1.3.9999.3.20': 'p521_falconpadded1024',
+  '1.3.9999.3.7': 'p256_falcon512', // "old"
+  '1.3.9999.3.8': 'rsa3072_falcon512',
+  '1.3.9999.3.10': 'p521_falcon1024',
+  '1.3.9999.3.2': 'p256_falcon512', // older still
+  '1.3.9999.3.3': 'rsa3072_falcon512',
+  '1.3.9999.3.5': 'p521_falcon1024',
+});
+
 /** The identifier to write by default. */
 export const currentOid = (name: ParameterSet): string =>
   name === 'falcon512' ? '1.3.9999.3.11' : '1.3.9999.3.14';
@@ -126,6 +145,9 @@ export const currentOid = (name: ParameterSet): string =>
  * Returns the object for an identifier. @throws CodedError `BAD_KEY` if it is not one of Falcon's
  */
 export function falconOfOid(oid: string, form: string): Falcon {
+  if (Object.hasOwn(HYBRIDS, oid)) {
+    throw badKey(form, `it is a hybrid key, ${HYBRIDS[oid]} (${oid}): only Falcon alone is read`);
+  }
   if (!Object.hasOwn(OIDS, oid)) throw badKey(form, `${oid} is not the identifier of a Falcon key`);
   return falconOf(OIDS[oid]!);
 }

@@ -1,6 +1,6 @@
 /**
  * Import and export of keys in common encodings: raw and bare bytes, SPKI, PKCS#8 and PEM, JSON Web
- * Keys, and encrypted PKCS#8; and signatures in other implementations' formats. `docs/keys.md`
+ * Keys, key files of `falconry keygen`, and encrypted PKCS#8; and signatures in other implementations' formats. `docs/keys.md`
  * lists which software uses which.
  */
 export {
@@ -27,6 +27,7 @@ export type {
 } from './forms.ts';
 export type { KeyInput } from './input.ts';
 export type { PublicJwk, SecretJwk } from './jwk.ts';
+export type { PublicKeyFile, SecretKeyFile } from './keyFile.ts';
 export {
   exportPublicKey,
   importPublicKey,

@@ -1,43 +1,64 @@
-/** Detects the kind of a caller's input: bytes, text, or a JSON Web Key. Does not decode it. */
-import { readBytes } from '../../shared/arguments.ts';
-import { ascii, wipe } from '../../shared/bytes.ts';
+/** Detects the kind of a caller's input: bytes, text, or an object of JSON. Does not decode keys. */
+import {
+  isBytes,
+  isJsonOfBytes,
+  isPlainObject,
+  notBytes,
+  readBytes,
+} from '../../shared/arguments.ts';
+import { ascii, decodeUtf8, wipe } from '../../shared/bytes.ts';
+import { hasOwn, lengthOf, parseJson, viewOf } from '../../shared/intrinsics.ts';
 import { badKey, MAX_INPUT } from './forms.ts';
-import { decodeJwk, type JwkParts, parseJwk, type SecretJwk } from './jwk.ts';
-import { decodePem, isPem, type Pem } from './pem.ts';
+import { decodeJwk, type KeyFields, type SecretJwk } from './jwk.ts';
+import { decodeKeyFile, type SecretKeyFile } from './keyFile.ts';
+import { type Block, findBlocks } from './pem.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Bytes in any form, PEM or JSON text, or a JSON Web Key as an object. */
-export type KeyInput = Uint8Array | string | Partial<SecretJwk> | Readonly<Record<string, unknown>>;
+/** Bytes in any form, PEM or JSON text, or a JSON Web Key or key file as an object. */
+export type KeyInput =
+  | Uint8Array
+  | string
+  | Partial<SecretJwk>
+  | Partial<SecretKeyFile>
+  | Readonly<Record<string, unknown>>;
 
 /** The caller's input, as exactly one of the three kinds, in fresh memory. */
 export type Found =
   | { readonly kind: 'binary'; readonly bytes: Bytes }
-  | { readonly kind: 'pem'; readonly pem: Pem }
-  | { readonly kind: 'jwk'; readonly jwk: JwkParts };
+  | { readonly kind: 'pem'; readonly bytes: Bytes; readonly blocks: readonly Block[] }
+  | { readonly kind: 'fields'; readonly fields: KeyFields };
 
 const OPEN_BRACE = 0x7b;
 
 /**
  * Reads an input once and detects its kind.
  *
- * @throws TypeError if it is not bytes, a string or an object; CodedError `BAD_KEY` if it is none
- *   of the kinds
+ * @throws TypeError if it is not bytes, a string or an object of JSON; CodedError `BAD_KEY` if it
+ *   is none of the kinds
  */
 export function readInput(input: unknown): Found {
-  if (typeof input === 'object' && input !== null && !ArrayBuffer.isView(input)) {
-    return { kind: 'jwk', jwk: decodeJwk(input) };
-  }
-  const bytes = typeof input === 'string' ? readText(input) : readBinary(input);
+  if (typeof input === 'object' && input !== null && !isBytes(input)) return readObject(input);
+  const text = typeof input === 'string' ? decodeUtf8(input) : undefined;
+  const given = text ?? readBytes('input', input);
+  if (given.length > MAX_INPUT) throw badKey(undefined, `it is longer than ${MAX_INPUT} bytes`);
+  const bytes = typeof given === 'string' ? ascii(given) : given.copy();
   let handedOn = false;
   try {
-    const start = bytes.findIndex((byte) => byte > 0x20);
-    const text = bytes.subarray(start); // white space only: its last byte
-    if (isPem(text)) return { kind: 'pem', pem: decodePem(text) };
-    if (text[0] === OPEN_BRACE && text.every((byte) => byte < 0x80)) {
-      return { kind: 'jwk', jwk: parseJwk(new TextDecoder().decode(text)) };
+    if (isUtf16(bytes)) throw badKey(undefined, 'the text is in UTF-16: save it as UTF-8');
+    const body = hasMark(bytes) ? viewOf(bytes, 3) : bytes;
+    const blocks = findBlocks(body);
+    if (blocks.length > 0) {
+      handedOn = true;
+      return { kind: 'pem', bytes: body, blocks };
     }
-    if (typeof input === 'string') throw badKey(undefined, 'the text is neither PEM nor a JWK');
+    if (isBraced(body)) {
+      const json = text ?? textOf(bytes);
+      if (json !== undefined) return { kind: 'fields', fields: parseFields(json) };
+    }
+    if (text !== undefined) {
+      throw badKey(undefined, `the text is neither PEM nor a JWK or key file${symptomOf(bytes)}`);
+    }
     handedOn = true;
     return { kind: 'binary', bytes };
   } finally {
@@ -45,15 +66,86 @@ export function readInput(input: unknown): Found {
   }
 }
 
-function readText(text: string): Bytes {
-  if (text.length > MAX_INPUT) throw tooLong();
-  return ascii(text.replaceAll(/[^\0-\x7f]/g, '\x7f'));
+/** Clears the copy of an input. */
+export function wipeFound(found: Found): void {
+  if (found.kind !== 'fields') wipe(found.bytes);
+  else if (found.fields.secretKey !== undefined) wipe(found.fields.secretKey);
 }
 
-function readBinary(value: unknown): Bytes {
-  const input = readBytes('input', value);
-  if (input.length > MAX_INPUT) throw tooLong();
-  return input.copy();
+function readObject(input: object): Found {
+  const isKey = ['kty', 'public_key', 'secret_key'].some((name) => hasOwn(input, name));
+  if (isKey || (isPlainObject(input) && !isJsonOfBytes(input))) {
+    return { kind: 'fields', fields: readFields(input) };
+  }
+  throw notBytes('input', input);
 }
 
-const tooLong = () => badKey(undefined, `it is longer than ${MAX_INPUT} bytes`);
+function readFields(value: object): KeyFields {
+  const member = (name: string): unknown =>
+    hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  const isFile = hasOwn(value, 'public_key') || hasOwn(value, 'secret_key');
+  return isFile && !hasOwn(value, 'kty') ? decodeKeyFile(member) : decodeJwk(member);
+}
+
+/** Parses a text that starts with a brace. @throws CodedError `BAD_KEY` */
+function parseFields(text: string): KeyFields {
+  let value: object;
+  try {
+    value = parseJson(text);
+  } catch {
+    // Hides the engine's message, which quotes the text and so might leak a secret.
+    throw badKey('jwk', 'it is not valid JSON');
+  }
+  return readFields(value);
+}
+
+/** Returns undefined for bytes that are not UTF-8: a bare key can begin with a brace. */
+function textOf(bytes: Bytes): string | undefined {
+  try {
+    return decodeUtf8(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns whether the bytes begin with the byte order mark of UTF-8. */
+const hasMark = (bytes: Bytes): boolean =>
+  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+
+/** Returns whether the first byte that is no white space is a brace. */
+function isBraced(bytes: Bytes): boolean {
+  let at = 0;
+  while (bytes[at]! <= 0x20) at++;
+  return bytes[at] === OPEN_BRACE;
+}
+
+/** Returns whether the bytes are text in UTF-16: one byte of each of eight characters is zero. */
+function isUtf16(bytes: Bytes): boolean {
+  // A byte order mark can come first, and where the zeros are depends on the byte order.
+  return [0, 1, 2, 3].some((start) => {
+    for (let i = start; i < start + 16; i += 2) {
+      const isText = bytes[i]! > 0 && bytes[i]! < 0x7f;
+      if (!isText || bytes[i + 1] !== 0) return false;
+    }
+    return true;
+  });
+}
+
+/** Describes what bytes in no known form look like, for errors; empty if like nothing. */
+export function symptomOf(bytes: Bytes): string {
+  const length = lengthOf(bytes);
+  if (hasMark(bytes)) return ': a byte order mark is in front of it';
+  if (isBraced(bytes)) return ': if it is JSON, it is not UTF-8';
+  let end = length;
+  while (end > 0 && bytes[end - 1]! <= 0x20) end--;
+  let at = bytes[0] === 0x30 && bytes[1] === 0x78 ? 2 : 0;
+  const isLong = end - at >= MIN_DIGITS;
+  while (at < end && isHexDigit(bytes[at]!)) at++;
+  return isLong && at === end ? ': it is text in hexadecimal, to be decoded first' : '';
+}
+
+/** Fewer can be anything. */
+const MIN_DIGITS = 64;
+
+const isHexDigit = (code: number): boolean =>
+  (code >= 0x30 && code <= 0x39) || ((code | 32) >= 0x61 && (code | 32) <= 0x66);

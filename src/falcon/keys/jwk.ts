@@ -6,7 +6,7 @@
  * a private name (RFC 7518, section 4.3): `falcon512` or `falcon1024`. `pub` and `priv` are the raw
  * keys.
  */
-import { ascii, wipe } from '../../shared/bytes.ts';
+import { ascii, decodeUtf8, wipe } from '../../shared/bytes.ts';
 import type { Falcon, ParameterSet } from '../index.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { badKey, falconOf } from './forms.ts';
@@ -25,22 +25,21 @@ export interface SecretJwk extends PublicJwk {
   readonly priv: string;
 }
 
-/** The contents of a JSON Web Key, each in fresh memory. */
-export interface JwkParts {
+/** The keys in a JSON object, each in fresh memory. */
+export interface KeyFields {
+  readonly form: 'jwk' | 'json';
   readonly falcon: Falcon;
-  readonly publicKey: Bytes;
+  readonly publicKey: Bytes | undefined;
   readonly secretKey: Bytes | undefined;
 }
 
 /**
  * Decodes a JSON Web Key. Unknown members are ignored (RFC 7517, section 4).
  *
- * @param value any object
+ * @param member returns the value of a member
  * @throws CodedError `BAD_KEY` for another kind of key, or fields that do not decode
  */
-export function decodeJwk(value: object): JwkParts {
-  const member = (name: string): unknown =>
-    Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+export function decodeJwk(member: (name: string) => unknown): KeyFields {
   if (member('kty') !== 'AKP') throw badKey('jwk', '"kty" is not AKP');
   const alg = member('alg');
   if (typeof alg === 'string' && alg.startsWith('FN-DSA')) {
@@ -54,7 +53,7 @@ export function decodeJwk(value: object): JwkParts {
   const priv = member('priv');
   const secretKey =
     priv === undefined ? undefined : decodeMember('priv', priv, falcon.lengths.secretKey);
-  return { falcon, publicKey, secretKey };
+  return { form: 'jwk', falcon, publicKey, secretKey };
 }
 
 function decodeMember(name: string, value: unknown, length: number): Bytes {
@@ -63,40 +62,27 @@ function decodeMember(name: string, value: unknown, length: number): Bytes {
   if (value.length !== count) {
     throw badKey('jwk', `"${name}" has ${value.length} digits instead of ${count}`);
   }
-  const digits = ascii(value.replaceAll(/[^ -~]/g, '*'));
+  const digits = ascii(value);
   const bytes = decodeBase64(digits, 'url');
   wipe(digits);
   if (bytes === undefined) throw badKey('jwk', `"${name}" is not base64url`);
   return bytes;
 }
 
-/** Parses a text that starts with a brace as JSON. @throws CodedError `BAD_KEY` */
-export function parseJwk(text: string): JwkParts {
-  let value: object;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    // Hides the engine's message, which quotes the text and so might leak a secret.
-    throw badKey('jwk', 'it is not valid JSON');
-  }
-  return decodeJwk(value);
-}
-
-const encodeMember = (bytes: Uint8Array): string => {
+function encodeMember(bytes: Bytes): string {
   const digits = encodeBase64(bytes, 'url');
-  const text = new TextDecoder().decode(digits);
+  const text = decodeUtf8(digits);
   wipe(digits);
   return text;
-};
+}
 
-export const encodePublicJwk = (falcon: Falcon, publicKey: Uint8Array): PublicJwk => ({
+export const encodePublicJwk = (falcon: Falcon, publicKey: Bytes): PublicJwk => ({
   kty: 'AKP',
   alg: falcon.name,
   pub: encodeMember(publicKey),
 });
 
-export const encodeSecretJwk = (
-  falcon: Falcon,
-  publicKey: Uint8Array,
-  secretKey: Uint8Array,
-): SecretJwk => ({ ...encodePublicJwk(falcon, publicKey), priv: encodeMember(secretKey) });
+export const encodeSecretJwk = (falcon: Falcon, publicKey: Bytes, secretKey: Bytes): SecretJwk => ({
+  ...encodePublicJwk(falcon, publicKey),
+  priv: encodeMember(secretKey),
+});

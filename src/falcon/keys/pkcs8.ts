@@ -5,11 +5,13 @@
  *
  * - oqs-provider: an OCTET STRING of the raw secret key and the raw public key, or of the secret
  *   key alone in builds without public keys (oqs_encode_key2any.c, July 2026)
- * - BouncyCastle: SEQUENCE { version 0 or 1, f, g, F, SEQUENCE { h } OPTIONAL }, each an OCTET
- *   STRING without header byte (FalconPrivateKey.java of 2026, and release 1.72)
- * - the raw keys without an inner OCTET STRING
+ * - BouncyCastle and the QSC encoding of oqs-provider (draft-uni-qsckeys): SEQUENCE { version 0 or 1
+ *   OPTIONAL, f, g, F, h OPTIONAL }, each an OCTET STRING without header byte; h also in a SEQUENCE
+ *   or under [0] (FalconPrivateKey.java of 2026, and release 1.72)
+ * - the raw keys without an inner OCTET STRING, or that SEQUENCE with one
  */
-import { concat } from '../../shared/bytes.ts';
+import { concat, wipe } from '../../shared/bytes.ts';
+import { copyOf, lengthOf, viewOf } from '../../shared/intrinsics.ts';
 import type { Falcon } from '../index.ts';
 import {
   DerReader,
@@ -59,18 +61,20 @@ export function decodePkcs8(der: Bytes, form: string): SecretParts {
 type Parts = Pick<SecretParts, 'secretKey' | 'publicKeys'>;
 
 function decodePrivateKey(falcon: Falcon, bytes: Bytes, form: string): Parts {
-  if (isSequence(bytes)) return decodeSequence(falcon, bytes, form);
-  const whole = splitPair(falcon, bytes);
-  if (whole !== undefined) return whole;
+  const parts = decodeContents(falcon, bytes, form);
+  if (parts !== undefined) return parts;
   const file = new DerReader(bytes, form);
   if (file.next === TAG.octetString) {
     const inner = file.read(TAG.octetString, 'private key') as Bytes;
     file.end('private key');
-    const parts = splitPair(falcon, inner);
-    if (parts !== undefined) return parts;
+    const contents = decodeContents(falcon, inner, form);
+    if (contents !== undefined) return contents;
   }
   throw badKey(form, `the private key is in no layout known of ${falcon.name}`);
 }
+
+const decodeContents = (falcon: Falcon, bytes: Bytes, form: string): Parts | undefined =>
+  isSequence(bytes) ? decodeSequence(falcon, bytes, form) : splitPair(falcon, bytes);
 
 /**
  * Splits a secret key from the public key that may follow it; both with header bytes, or both
@@ -80,52 +84,60 @@ function decodePrivateKey(falcon: Falcon, bytes: Bytes, form: string): Parts {
  */
 export function splitPair(falcon: Falcon, bytes: Bytes): Parts | undefined {
   const { secretKey: sk, publicKey: pk } = falcon.lengths;
-  switch (bytes.length) {
+  switch (lengthOf(bytes)) {
     case sk:
-      return { secretKey: bytes.slice(), publicKeys: [] };
+      return { secretKey: copyOf(bytes), publicKeys: [] };
     case sk + pk:
-      return { secretKey: bytes.slice(0, sk), publicKeys: [bytes.slice(sk)] };
+      return { secretKey: copyOf(bytes, 0, sk), publicKeys: [copyOf(bytes, sk)] };
     case sk - 1:
       return { secretKey: withSecretHeader(falcon, bytes), publicKeys: [] };
     case sk - 1 + pk - 1:
       return {
-        secretKey: withSecretHeader(falcon, bytes.subarray(0, sk - 1)),
-        publicKeys: [withHeader(falcon, bytes.subarray(sk - 1))],
+        secretKey: withSecretHeader(falcon, viewOf(bytes, 0, sk - 1)),
+        publicKeys: [withHeader(falcon, viewOf(bytes, sk - 1))],
       };
     default:
       return undefined;
   }
 }
 
-const withSecretHeader = (falcon: Falcon, ...parts: readonly Uint8Array[]): Bytes =>
-  concat(Uint8Array.of(secretHeader(falcon)), ...parts);
+const withSecretHeader = (falcon: Falcon, bare: Uint8Array): Bytes =>
+  concat(Uint8Array.of(secretHeader(falcon)), bare);
 
 function decodeSequence(falcon: Falcon, bytes: Bytes, form: string): Parts {
   const sequence = new DerReader(bytes, form).enter(TAG.sequence, 'private key');
-  const version = sequence.integer('version of the private key');
-  if (version > 1) throw badKey(form, `version ${version} of the private key is not known`);
-  const lengths = polynomialLengths(falcon);
-  const polynomials = lengths.map((length, i) => {
-    const name = `polynomial ${'fgF'[i]}`;
-    const polynomial = sequence.read(TAG.octetString, name);
-    if (polynomial.length === length) return polynomial;
-    throw badKey(form, `the ${name} has ${polynomial.length} bytes instead of ${length}`);
-  });
-  const publicKeys: Bytes[] = [];
-  if (sequence.next === TAG.sequence) {
-    const inner = sequence.enter(TAG.sequence, 'public key');
-    const h = inner.read(TAG.octetString, 'polynomial h');
-    inner.end('public key');
-    publicKeys.push(decodeBits(falcon, h as Bytes, form));
+  if (sequence.next === TAG.integer) {
+    const version = sequence.integer('version of the private key');
+    if (version > 1) throw badKey(form, `version ${version} of the private key is not known`);
   }
-  sequence.end('private key');
-  return { secretKey: withSecretHeader(falcon, ...polynomials), publicKeys };
+  const lengths = polynomialLengths(falcon);
+  const polynomial = (i: 0 | 1 | 2) => {
+    const name = `polynomial ${'fgF'[i]}`;
+    const bytes = sequence.read(TAG.octetString, name);
+    if (lengthOf(bytes) === lengths[i]) return bytes;
+    throw badKey(form, `the ${name} has ${lengthOf(bytes)} bytes instead of ${lengths[i]}`);
+  };
+  const bare = concat(polynomial(0), polynomial(1), polynomial(2));
+  try {
+    const publicKeys: Bytes[] = [];
+    if (sequence.next !== undefined) {
+      const isInside = sequence.next === TAG.sequence || sequence.next === TAG.attributes;
+      const outer = isInside ? sequence.enter(sequence.next, 'public key') : sequence;
+      const h = outer.read(TAG.octetString, 'polynomial h');
+      if (isInside) outer.end('public key');
+      publicKeys.push(decodeBits(falcon, h, form));
+    }
+    sequence.end('private key');
+    return { secretKey: withSecretHeader(falcon, bare), publicKeys };
+  } finally {
+    wipe(bare);
+  }
 }
 
 /**
  * Bytes of f, g, F: 6, 6 and 8 bits per coefficient at 512; 5, 5 and 8 at 1024 (Falcon, 3.11.5).
  */
-const polynomialLengths = (falcon: Falcon): readonly number[] =>
+const polynomialLengths = (falcon: Falcon): readonly [number, number, number] =>
   falcon.name === 'falcon512' ? [384, 384, 512] : [640, 640, 1024];
 
 /**
@@ -136,8 +148,8 @@ const polynomialLengths = (falcon: Falcon): readonly number[] =>
  */
 export function encodePkcs8(
   falcon: Falcon,
-  secretKey: Uint8Array,
-  publicKey: Uint8Array,
+  secretKey: Bytes,
+  publicKey: Bytes,
   layout: Pkcs8Layout,
   oid: string,
 ): Bytes {
@@ -153,12 +165,12 @@ export function encodePkcs8(
   );
 }
 
-function encodeSequence(falcon: Falcon, secretKey: Uint8Array, publicKey: Uint8Array): Bytes {
-  let at = 1;
-  const polynomials = polynomialLengths(falcon).map((length) => {
-    at += length;
-    return encode(TAG.octetString, secretKey.subarray(at - length, at));
-  });
-  const h = encode(TAG.sequence, encode(TAG.octetString, publicKey.subarray(1)));
-  return encodeSecret(TAG.sequence, encodeInteger(0), ...polynomials, h);
+function encodeSequence(falcon: Falcon, secretKey: Bytes, publicKey: Bytes): Bytes {
+  const lengths = polynomialLengths(falcon);
+  const ends = [1, 1 + lengths[0], 1 + lengths[0] + lengths[1], lengthOf(secretKey)] as const;
+  const polynomial = (i: 0 | 1 | 2) =>
+    encode(TAG.octetString, viewOf(secretKey, ends[i], ends[(i + 1) as 1 | 2 | 3]));
+  const h = encode(TAG.sequence, encode(TAG.octetString, viewOf(publicKey, 1)));
+  const version = encodeInteger(0);
+  return encodeSecret(TAG.sequence, version, polynomial(0), polynomial(1), polynomial(2), h);
 }

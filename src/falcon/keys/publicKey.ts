@@ -1,6 +1,7 @@
 /** Import and export of public keys. */
 import { copyBytes, readOptions } from '../../shared/arguments.ts';
 import { concat } from '../../shared/bytes.ts';
+import { copyOf, lengthOf } from '../../shared/intrinsics.ts';
 import type { Falcon } from '../index.ts';
 import { DerReader, encode, encodeOid, isSequence, TAG } from './der.ts';
 import {
@@ -17,9 +18,10 @@ import {
   publicHeader,
   readImportOptions,
 } from './forms.ts';
-import { type KeyInput, readInput } from './input.ts';
+import { type KeyInput, readInput, symptomOf, wipeFound } from './input.ts';
 import { encodePublicJwk, type PublicJwk } from './jwk.ts';
-import { encodePem } from './pem.ts';
+import { encodePublicKeyFile, type PublicKeyFile } from './keyFile.ts';
+import { decodeBlock, encodePem } from './pem.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -33,7 +35,8 @@ interface Unwrapped {
 /**
  * Decodes a public key in any supported form, and validates it.
  *
- * @param input bytes (raw, bare, DER, or PEM or JSON text), a string, or a JWK as an object
+ * @param input bytes (raw, bare, DER, or PEM or JSON text), a string, or a JWK or key file as an
+ *   object
  * @throws CodedError `BAD_KEY` if it holds no valid public key, or one that does not meet the
  *   options' requirements; TypeError or RangeError for arguments of the wrong type
  * @example
@@ -54,33 +57,34 @@ export function importPublicKey(
 
 function unwrap(input: KeyInput, wanted?: PublicKeyForm): Unwrapped {
   const found = readInput(input);
-  if (found.kind === 'jwk') {
-    const { falcon, publicKey, secretKey } = found.jwk;
-    secretKey?.fill(0);
-    return { form: 'jwk', falcon, key: publicKey };
+  try {
+    if (found.kind === 'fields') {
+      const { form, falcon, publicKey } = found.fields;
+      if (publicKey !== undefined) return { form, falcon, key: publicKey };
+      throw badKey(form, 'it has no public key: "public_key" is missing');
+    }
+    const { bytes } = found;
+    if (found.kind === 'pem') {
+      return { form: 'pem', ...decodeSpki(decodeBlock(bytes, found.blocks, 'PUBLIC KEY'), 'pem') };
+    }
+    // As for secret keys: DER first, unless a bare key is requested.
+    if (wanted !== 'bare' && isSequence(bytes)) {
+      return { form: 'spki', ...decodeSpki(bytes, 'spki') };
+    }
+    const length = lengthOf(bytes);
+    const raw = falconWith(length, ({ publicKey }) => publicKey);
+    if (raw !== undefined) {
+      if (bytes[0] === publicHeader(raw)) return { form: 'raw', falcon: raw, key: copyOf(bytes) };
+      throw badKey('raw', `the first byte is not that of a public key of ${raw.name}`);
+    }
+    const bare = falconWith(length, ({ publicKey }) => publicKey - 1);
+    if (bare !== undefined) return { form: 'bare', falcon: bare, key: withHeader(bare, bytes) };
+    const what = `${length} bytes that are not a public key in any form${symptomOf(bytes)}`;
+    throw badKey(undefined, what);
+  } finally {
+    // It can be a secret key by mistake.
+    wipeFound(found);
   }
-  if (found.kind === 'pem') {
-    const { label, der } = found.pem;
-    if (label === 'PUBLIC KEY') return { form: 'pem', ...decodeSpki(der, 'pem') };
-    der.fill(0);
-    const what = label.endsWith('PRIVATE KEY') ? 'it is a secret key' : `it is a ${label}`;
-    throw badKey('pem', `${what}, not a PUBLIC KEY`);
-  }
-  const { bytes } = found;
-  // As for secret keys: DER first, unless a bare key is requested.
-  if (wanted !== 'bare' && isSequence(bytes)) {
-    return { form: 'spki', ...decodeSpki(bytes, 'spki') };
-  }
-  const raw = falconWith(bytes.length, ({ publicKey }) => publicKey);
-  if (raw !== undefined) {
-    if (bytes[0] === publicHeader(raw)) return { form: 'raw', falcon: raw, key: bytes };
-    throw badKey('raw', `the first byte is not that of a public key of ${raw.name}`);
-  }
-  const bare = falconWith(bytes.length, ({ publicKey }) => publicKey - 1);
-  if (bare !== undefined) return { form: 'bare', falcon: bare, key: withHeader(bare, bytes) };
-  const { length } = bytes;
-  bytes.fill(0);
-  throw badKey(undefined, `${length} bytes that are not a public key in any form`);
 }
 
 /** Adds the header byte to a bare key. */
@@ -108,11 +112,12 @@ function decodeSpki(der: Bytes, form: string): Omit<Unwrapped, 'form'> {
 /** Returns the raw key of a raw one, a bare one, or a bare one in a SEQUENCE of an OCTET STRING. */
 export function decodeBits(falcon: Falcon, bits: Bytes, form: string): Bytes {
   const { publicKey: length } = falcon.lengths;
-  if (bits.length === length) return bits.slice();
-  if (bits.length === length - 1) return withHeader(falcon, bits);
+  const given = lengthOf(bits);
+  if (given === length) return copyOf(bits);
+  if (given === length - 1) return withHeader(falcon, bits);
   const file = new DerReader(bits, form);
   if (file.next !== TAG.sequence) {
-    throw badKey(form, `the public key has ${bits.length} bytes instead of ${length}`);
+    throw badKey(form, `the public key has ${given} bytes instead of ${length}`);
   }
   const sequence = file.enter(TAG.sequence, 'public key');
   file.end('public key');
@@ -146,13 +151,14 @@ export interface PublicKeyForms {
   readonly spki: Bytes;
   readonly pem: string;
   readonly jwk: PublicJwk;
+  readonly json: PublicKeyFile;
 }
 
 /**
  * Encodes a public key.
  *
  * @param key 897 or 1793 bytes, with the header byte
- * @returns bytes; a string for `pem`; an object for `jwk`
+ * @returns bytes; a string for `pem`; an object for `jwk` and `json`
  * @throws TypeError or RangeError if it is not a valid public key, or for unknown options
  */
 export function exportPublicKey<F extends PublicKeyForm = 'pem'>(
@@ -172,6 +178,7 @@ export function exportPublicKey(
   if (form === 'raw') return raw;
   if (form === 'bare') return raw.slice(1);
   if (form === 'jwk') return encodePublicJwk(falcon, raw);
+  if (form === 'json') return encodePublicKeyFile(falcon.name, raw);
   const algorithm = encode(TAG.sequence, encodeOid(identifier));
   const bits = encode(TAG.bitString, Uint8Array.of(0), raw);
   const spki = encode(TAG.sequence, algorithm, bits);

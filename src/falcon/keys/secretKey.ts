@@ -1,6 +1,7 @@
 /** Import and export of secret keys without a passphrase. */
 import { copyBytes, readOptions } from '../../shared/arguments.ts';
 import { concat, equal, wipe } from '../../shared/bytes.ts';
+import { copyOf, lengthOf, viewOf } from '../../shared/intrinsics.ts';
 import type { Falcon } from '../index.ts';
 import { isSequence } from './der.ts';
 import { isEncrypted } from './encryption.ts';
@@ -20,9 +21,10 @@ import {
   type SecretKeyForm,
   secretHeader,
 } from './forms.ts';
-import { type Found, type KeyInput, readInput } from './input.ts';
+import { type Found, type KeyInput, readInput, symptomOf, wipeFound } from './input.ts';
 import { encodeSecretJwk, type SecretJwk } from './jwk.ts';
-import { encodePem } from './pem.ts';
+import { encodeSecretKeyFile, type SecretKeyFile } from './keyFile.ts';
+import { type Block, decodeBlock, encodePem } from './pem.ts';
 import { decodePkcs8, encodePkcs8, type SecretParts, splitPair } from './pkcs8.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -32,8 +34,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * public key, if there is one. Internal copies of the input are cleared. The caller must clear the
  * input, and `key` after use. Strings and JWKs leave copies that cannot be cleared.
  *
- * @param input bytes (raw, bare, extended, DER, or PEM or JSON text), a string, or a JWK as an
- *   object
+ * @param input bytes (raw, bare, extended, DER, or PEM or JSON text), a string, or a JWK or key file
+ *   as an object
  * @throws CodedError `BAD_KEY` if it holds no valid secret key, or one that does not meet the
  *   options' requirements; `KEY_MISMATCH` if the accompanying public key is a different one;
  *   `PASSPHRASE_NEEDED` if it is encrypted; TypeError or RangeError for arguments of the wrong type
@@ -45,47 +47,57 @@ export function importSecretKey(
   const demands = readImportOptions(options, SECRET_FORMS);
   const found = readInput(input);
   try {
-    return finishImport(...unwrap(found, demands.form), demands);
+    return finishImport(unwrap(found, demands.form), demands);
   } finally {
     wipeFound(found);
   }
 }
 
-/** Clears the copy of an input. */
-export function wipeFound(found: Found): void {
-  if (found.kind === 'binary') wipe(found.bytes);
-  else if (found.kind === 'pem') wipe(found.pem.der);
-  else if (found.jwk.secretKey !== undefined) wipe(found.jwk.secretKey);
+/** A decoded secret key with the form it was in. */
+export interface Unwrapped extends SecretParts {
+  readonly form: SecretKeyForm | EncryptedKeyForm;
 }
 
-function unwrap(found: Found, wanted?: SecretKeyForm): [SecretKeyForm, SecretParts] {
-  if (found.kind === 'jwk') {
-    const { falcon, publicKey, secretKey } = found.jwk;
-    if (secretKey === undefined) throw badKey('jwk', 'it is a public key: "priv" is missing');
-    return ['jwk', { falcon, secretKey: secretKey.slice(), publicKeys: [publicKey] }];
-  }
-  if (found.kind === 'pem') {
-    const { label, der } = found.pem;
-    if (label === 'ENCRYPTED PRIVATE KEY') throw needsPassphrase('encryptedPem');
-    if (label !== 'PRIVATE KEY') throw badKey('pem', `it is a ${label}, not a PRIVATE KEY`);
-    return ['pem', decodePkcs8(der, 'pem')];
+function unwrap(found: Found, wanted?: SecretKeyForm): Unwrapped {
+  if (found.kind === 'fields') {
+    const { form, falcon, publicKey, secretKey } = found.fields;
+    if (secretKey === undefined) {
+      const name = form === 'jwk' ? 'priv' : 'secret_key';
+      throw badKey(form, `it is a public key: "${name}" is missing`);
+    }
+    const publicKeys = publicKey === undefined ? [] : [publicKey];
+    return { form, falcon, secretKey: copyOf(secretKey), publicKeys };
   }
   const { bytes } = found;
+  if (found.kind === 'pem') return unwrapPem(bytes, found.blocks);
   // DER first: an encrypted key can have the length of a bare one. A bare key that looks like DER
   // is practically impossible, and can be requested with `form`.
   if (wanted !== 'bare' && wanted !== 'extended' && isSequence(bytes)) {
     if (isEncrypted(bytes)) throw needsPassphrase('encryptedPkcs8');
-    return ['pkcs8', decodePkcs8(bytes, 'pkcs8')];
+    return { form: 'pkcs8', ...decodePkcs8(bytes, 'pkcs8') };
   }
-  const raw = falconWith(bytes.length, ({ secretKey }) => secretKey);
-  if (raw !== undefined) return ['raw', { falcon: raw, ...splitPair(raw, bytes)! }];
-  const bare = falconWith(bytes.length, ({ secretKey }) => secretKey - 1);
-  if (bare !== undefined) return ['bare', { falcon: bare, ...splitPair(bare, bytes)! }];
-  const extended = falconWith(bytes.length, (lengths) => lengths.secretKey + lengths.publicKey - 2);
+  const length = lengthOf(bytes);
+  const raw = falconWith(length, ({ secretKey }) => secretKey);
+  if (raw !== undefined) return { form: 'raw', falcon: raw, ...splitPair(raw, bytes)! };
+  const bare = falconWith(length, ({ secretKey }) => secretKey - 1);
+  if (bare !== undefined) return { form: 'bare', falcon: bare, ...splitPair(bare, bytes)! };
+  const extended = falconWith(length, (lengths) => lengths.secretKey + lengths.publicKey - 2);
   if (extended !== undefined) {
-    return ['extended', { falcon: extended, ...splitPair(extended, bytes)! }];
+    return { form: 'extended', falcon: extended, ...splitPair(extended, bytes)! };
   }
-  throw badKey(undefined, `${bytes.length} bytes that are not a secret key in any form`);
+  const what = `${length} bytes that are not a secret key in any form${symptomOf(bytes)}`;
+  throw badKey(undefined, what);
+}
+
+function unwrapPem(text: Bytes, blocks: readonly Block[]): Unwrapped {
+  const has = (label: string) => blocks.some((block) => block.label === label);
+  if (!has('PRIVATE KEY') && has('ENCRYPTED PRIVATE KEY')) throw needsPassphrase('encryptedPem');
+  const der = decodeBlock(text, blocks, 'PRIVATE KEY');
+  try {
+    return { form: 'pem', ...decodePkcs8(der, 'pem') };
+  } finally {
+    wipe(der);
+  }
 }
 
 const needsPassphrase = (form: string) =>
@@ -97,11 +109,9 @@ const needsPassphrase = (form: string) =>
  * @throws as `importSecretKey`, after wiping the secret
  */
 export function finishImport(
-  form: SecretKeyForm | EncryptedKeyForm,
-  parts: SecretParts,
+  { form, falcon, secretKey, publicKeys, oid }: Unwrapped,
   demands: ImportOptions<string>,
 ): ImportedSecretKey {
-  const { falcon, secretKey, publicKeys, oid } = parts;
   try {
     checkDemands(demands, form, falcon.name);
     const publicKey = publicKeyOf(falcon, secretKey, form);
@@ -146,13 +156,14 @@ export interface SecretKeyForms {
   readonly pkcs8: Bytes;
   readonly pem: string;
   readonly jwk: SecretJwk;
+  readonly json: SecretKeyFile;
 }
 
 /**
  * Encodes a secret key without encryption. Clear the result after use; strings cannot be cleared.
  *
  * @param key 1281 or 2305 bytes, with the header byte
- * @returns bytes; a string for `pem`; an object for `jwk`
+ * @returns bytes; a string for `pem`; an object for `jwk` and `json`
  * @throws TypeError or RangeError if it is not a valid secret key, or for unknown options
  */
 export function exportSecretKey<F extends SecretKeyForm = 'pem'>(
@@ -168,10 +179,11 @@ export function exportSecretKey(
   const raw = copyBytes('key', key, 1281, 2305);
   try {
     const { falcon, publicKey, wrap } = prepareExport(raw, layout, oid);
-    if (form === 'raw') return raw.slice();
-    if (form === 'bare') return raw.slice(1);
-    if (form === 'extended') return concat(raw.subarray(1), publicKey.subarray(1));
+    if (form === 'raw') return copyOf(raw);
+    if (form === 'bare') return copyOf(raw, 1);
+    if (form === 'extended') return concat(viewOf(raw, 1), viewOf(publicKey, 1));
     if (form === 'jwk') return encodeSecretJwk(falcon, publicKey, raw);
+    if (form === 'json') return encodeSecretKeyFile(falcon.name, publicKey, raw);
     const der = wrap();
     if (form === 'pkcs8') return der;
     const text = encodePem('PRIVATE KEY', der);
@@ -189,7 +201,7 @@ export function exportSecretKey(
  */
 export function prepareExport(raw: Bytes, layout: unknown = 'oqs', oid?: unknown) {
   checkOneOf('layout', layout, LAYOUTS);
-  const falcon = falconWith(raw.length, ({ secretKey }) => secretKey)!;
+  const falcon = falconWith(lengthOf(raw), ({ secretKey }) => secretKey)!;
   const identifier = checkOid(oid, falcon.name);
   const publicKey = falcon.getPublicKey(raw);
   return { falcon, publicKey, wrap: () => encodePkcs8(falcon, raw, publicKey, layout, identifier) };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Alphabet, decodeBase64, encodeBase64 } from '../../../src/falcon/keys/base64.ts';
-import { decodePem, encodePem, isPem } from '../../../src/falcon/keys/pem.ts';
+import { decodeBlock, encodePem, findBlocks } from '../../../src/falcon/keys/pem.ts';
 import { testRandom } from '../../support/random.ts';
 
 const ascii = (text: string) => new TextEncoder().encode(text);
@@ -60,33 +60,82 @@ describe('PEM', () => {
     expect(lines.map(({ length }) => length)).toEqual([27, 64, 64, 25, 0]);
   });
 
+  const decode = (pem: string) => {
+    const bytes = ascii(pem);
+    return decodeBlock(bytes, findBlocks(bytes), 'PRIVATE KEY');
+  };
+  const other = text.replaceAll('PRIVATE KEY', 'EC_PARAMETERS 2.0 #1');
+
   test.each([
     ['as it is', (pem: string) => pem],
     ['with CR LF', (pem: string) => pem.replaceAll('\n', '\r\n')],
+    ['with CR', (pem: string) => pem.replaceAll('\n', '\r')],
     ['without a last line end', (pem: string) => pem.trimEnd()],
     ['with tabs at line ends', (pem: string) => pem.replaceAll('\n', '\t\n')],
     ['with space at line ends', (pem: string) => pem.replaceAll('\n', ' \n')],
+    ['with space before lines', (pem: string) => pem.replaceAll(/^/gm, '  ')],
     ['in one long line', (pem: string) => pem.replace(/(?<=[\w+/])\n(?=[\w+/])/g, '')],
     ['with empty lines after it', (pem: string) => `${pem}\n\n`],
+    ['with text around it', (pem: string) => `Bag Attributes: ü\n---\n-----\n${pem}key\n-----END`],
+    ['with a line that only begins as a block', (pem: string) => `-----BEGIN the key\n${pem}`],
+    ['between other blocks', (pem: string) => `${other}${pem}\n${other}`],
   ])('is read %s', (_, change) => {
-    expect(decodePem(ascii(change(text)))).toEqual({ label: 'PRIVATE KEY', der });
+    expect(decode(change(text))).toEqual(der);
+  });
+
+  test.each<[string, (pem: string) => string, RegExp]>([
+    ['without its last line', (pem) => pem.slice(0, pem.indexOf('-----END')), /no line END PRIV/],
+    ['with another label at the end', (pem) => pem.replace('END PRIVATE', 'END PUBLIC'), /no line/],
+    ['with more on the last line', (pem) => `${pem.trimEnd()}key`, /no line END/],
+    ['with less on the last line', (pem) => pem.trimEnd().slice(0, -1), /no line END/],
+    ['with digits on the last line', (pem) => pem.replace('\n-----END', '-----END'), /no line END/],
+    ['with a block within', (pem) => pem.replace('\n', `\n${other}`), /no line END PRIVATE KEY/],
+    [
+      'with an open block before',
+      (pem) => `-----BEGIN CERTIFICATE-----\n${pem}`,
+      /END CERTIFICATE/,
+    ],
+    ['with two blocks', (pem) => `${pem}${other}${pem}`, /there are 2 blocks PRIVATE KEY/],
+    [
+      'with other labels',
+      (pem) => other + pem.replaceAll('PRIV', 'Priv'),
+      /EC_PARAMETERS 2\.0 #1, /,
+    ],
+    [
+      'with a label in small letters',
+      (pem) => pem.replaceAll('PRIVATE', 'private'),
+      /private KEY, /,
+    ],
+    ['with one line only', (pem) => pem.replaceAll('\n', ''), /BEGIN is malformed/],
+    ['with a digit too few', (pem) => pem.replace(/[\w+/]\n/, '\n'), /not base64/],
+    ['with an endless label', (pem) => pem.replaceAll('PRIVATE', 'A'.repeat(37)), /malformed/],
+    ['with an empty label', (pem) => pem.replaceAll('PRIVATE KEY', ''), /malformed/],
+    ['with a hyphen in the label', (pem) => pem.replaceAll('PRIVATE KEY', 'A-B'), /malformed/],
+  ])('is refused %s', (_, change, what) => {
+    expect(() => decode(change(text))).toThrow(
+      expect.objectContaining({
+        code: 'BAD_KEY',
+        form: 'pem',
+        message: expect.stringMatching(what),
+      }),
+    );
+  });
+
+  test('of the longest label is read, and each sign of labels', () => {
+    const label = 'AZaz09 #._'.repeat(4);
+    const [block] = findBlocks(ascii(text.replaceAll('PRIVATE KEY', label)));
+    expect(block!.label).toBe(label);
+    for (const sign of '@[`{/:"!,') {
+      const changed = ascii(text.replaceAll('PRIVATE', `A${sign}B`));
+      expect(() => findBlocks(changed), sign).toThrow(/malformed/);
+    }
   });
 
   test.each([
-    ['without its last line', (pem: string) => pem.slice(0, pem.indexOf('-----END'))],
-    ['with another label at the end', (pem: string) => pem.replace('END PRIVATE', 'END PUBLIC')],
-    ['with a header field', (pem: string) => pem.replace('\n', '\nProc-Type: 4,ENCRYPTED\n')],
-    ['with two blocks', (pem: string) => pem + pem],
-    ['with text after it', (pem: string) => `${pem}key`],
-    ['with a label in small letters', (pem: string) => pem.replaceAll('PRIVATE', 'private')],
-    ['with one line only', (pem: string) => pem.replaceAll('\n', '')],
-    ['with a digit too few', (pem: string) => pem.replace(/[\w+/]\n/, '\n')],
-    ['with an endless label', (pem: string) => pem.replaceAll('PRIVATE', 'A'.repeat(100))],
-  ])('is refused %s', (_, change) => {
-    const changed = ascii(change(text));
-    expect(isPem(changed)).toBe(true);
-    expect(() => decodePem(changed)).toThrow(
-      expect.objectContaining({ code: 'BAD_KEY', form: 'pem' }),
-    );
+    ['Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00\n\n', /the header Proc-Type, of RFC 1421/],
+    [' \nProc-Type: 4,ENCRYPTED\n\n', /the header Proc-Type/],
+    ['Comment: "key"\n\n', /header lines, of RFC 1421/],
+  ])('with old headers is refused: %j', (headers, what) => {
+    expect(() => decode(text.replace('\n', `\n${headers}`))).toThrow(what);
   });
 });
