@@ -5,6 +5,7 @@
  * Only its form is checked here: JSON, types, hex, and limits. The library checks keys and
  * signatures, item by item.
  */
+import { decodeUtf8 } from '../shared/bytes.ts';
 import { CodedError } from '../shared/errors.ts';
 import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
 import type { Statement, TaskItem } from './triple.ts';
@@ -188,7 +189,7 @@ function parse(file: Uint8Array | string, { maxFileBytes }: TaskFileLimits): unk
 /**
  * Parses a JSON file.
  *
- * @param file UTF-8 bytes, or text
+ * @param file UTF-8 bytes, or text; a byte order mark is skipped
  * @param name name of the file in errors
  * @throws CodedError `BODY_TOO_LARGE` or `MALFORMED_JSON`
  */
@@ -199,9 +200,7 @@ export function parseJsonFile(file: Uint8Array | string, name: string, maxBytes:
     });
   }
   try {
-    return JSON.parse(
-      typeof file === 'string' ? file : new TextDecoder('utf-8', { fatal: true }).decode(file),
-    );
+    return JSON.parse(decodeUtf8(file));
   } catch (cause) {
     throw new CodedError('MALFORMED_JSON', { message: `The ${name} is not valid JSON`, cause });
   }

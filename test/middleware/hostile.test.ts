@@ -50,7 +50,7 @@ describe('bodies', () => {
     ['bytes that are not UTF-8', Uint8Array.of(0x7b, 0xff, 0xfe, 0x7d)],
     ['UTF-16', new Uint8Array(Buffer.from('{"digest":"0x00"}', 'utf16le'))],
     ['half a character', Uint8Array.of(0x22, 0xe2, 0x82, 0x22)],
-    ['a byte order mark', '\ufeff{"digest":"0x00"}'],
+    ['two byte order marks', '\ufeff\ufeff{"digest":"0x00"}'],
     ['a zero byte', '{"digest":"0x00"}\0'],
     ['a control character in a string', '{"digest":"0x0\n0"}'],
     ['the same name twice', '{"digest":"0x00","digest":"0x01","data":[],"aggregate":"0x"}'],

@@ -97,6 +97,14 @@ describe('the key file', () => {
     const text = JSON.stringify({ ...fields, secret_key: hex(secretKey) });
     await writeFile(own, text, { mode: 0o600 });
     expect(await publicKeyOf(KeyFileSigner.open(placeOf('falcon512', own)))).toEqual(publicKey);
+    // As editors write it, and with a name beyond ASCII.
+    await writeFile(own, `\ufeff${text.replace('{', '{"name":"schlüssel",')}`);
+    expect(await publicKeyOf(KeyFileSigner.open(placeOf('falcon512', own)))).toEqual(publicKey);
+    await writeFile(own, Buffer.from(text.replace('{', '{"name":"ü",'), 'latin1'));
+    await expect(KeyFileSigner.open(placeOf('falcon512', own))).rejects.toThrow(
+      /not a signing key/,
+    );
+    await writeFile(own, text);
     await expect(KeyFileSigner.open(placeOf('falcon1024', own))).rejects.toThrow(
       `${own} holds a key of falcon512, not of falcon1024`,
     );

@@ -61,7 +61,9 @@ describe('JSON from strangers', () => {
     ['an unclosed string', '{"digest":"0x'],
     ['a string closed by an escaped quote only', '{"digest":"0x\\"'],
     ['nothing', ''],
-    ['a byte order mark', '\ufeff{}'],
+    ['two byte order marks', '\ufeff\ufeff{}'],
+    ['a byte order mark alone', '\ufeff'],
+    ['a byte order mark behind a space', ' \ufeff{}'],
     ['trailing text', '{} {}'],
     ['an over-long name', `{"${'a'.repeat(300)}":1}`],
   ])('refuses %s', (_, text) => {
@@ -74,6 +76,15 @@ describe('JSON from strangers', () => {
       { a: ['a', 'a'] },
       { b: { a: 1 }, a: 2 },
     ]);
+  });
+
+  it('skips a byte order mark', () => {
+    const text = `\ufeff{"digest":"0x${'00'.repeat(64)}","kid":"\ufeffü"}`;
+    expect(parse(text)).toEqual(JSON.parse(text.slice(1)));
+    const { value, left } = parseSlimJson(bytes(text));
+    const [name] = [...left.keys()];
+    expect(value).toEqual({ digest: name, kid: '\ufeffü' });
+    expect(codeOf(() => parse('\ufeff{"a":1,"a":2}'))).toBe('MALFORMED_JSON');
   });
 
   it('refuses bytes that are not UTF-8', () => {

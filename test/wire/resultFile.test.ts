@@ -56,6 +56,8 @@ describe('result file', () => {
     const again = parseResultFile(text);
     expect(formatResultFile(again)).toBe(text);
     expect(parseResultFile(new TextEncoder().encode(text))).toEqual(again);
+    expect(parseResultFile(`\ufeff${text}`)).toEqual(again);
+    expect(parseResultFile(new TextEncoder().encode(`\ufeff${text}`))).toEqual(again);
     expect(parseResultFile(JSON.stringify({ more: 1, ...JSON.parse(text) }, null, 4))).toEqual(
       again,
     );

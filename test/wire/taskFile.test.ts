@@ -79,9 +79,16 @@ describe('task file', () => {
       },
     ]);
     expect(parseTaskFile(formatTaskFile(items))).toEqual(items);
-    expect(parseTaskFile(new TextEncoder().encode(`\ufeff${formatTaskFile(items)}`))).toEqual(
-      items,
-    );
+    const marked = `\ufeff${formatTaskFile(items)}`;
+    for (const file of [marked, new TextEncoder().encode(marked)]) {
+      expect(parseTaskFile(file)).toEqual(items);
+      expect(parseStatementFile(file)).toHaveLength(items.length);
+    }
+    for (const wrong of [`\ufeff${marked}`, new Uint8Array(Buffer.from('["ü"]', 'latin1'))]) {
+      expect(() => parseTaskFile(wrong)).toThrow(
+        expect.objectContaining({ code: 'MALFORMED_JSON' }),
+      );
+    }
   });
 
   it('reads statements with and without signatures', () => {

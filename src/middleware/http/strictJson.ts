@@ -4,7 +4,7 @@
  * a byte search skips strings, which are nearly all of our bodies, and the rest is counted. Only
  * what passes is decoded and parsed, and the long hex strings of a batch are not even decoded.
  */
-import { ascii, concatAll } from '../../shared/bytes.ts';
+import { ascii, concatAll, decodeUtf8 } from '../../shared/bytes.ts';
 import { type BytesForm, HEX_FORM } from '../../wire/taskFile.ts';
 import { ProblemError } from './problems.ts';
 
@@ -29,14 +29,13 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 const malformed = (message: string, cause?: unknown) =>
   new ProblemError('MALFORMED_JSON', { message, cause });
 
 /**
- * Parses a JSON text.
+ * Parses a JSON text in UTF-8; a byte order mark is skipped.
  *
  * @returns the value
  * @throws ProblemError `MALFORMED_JSON`: not UTF-8, not JSON, too deep, a name twice in an object;
@@ -84,7 +83,7 @@ export function parseSlimJson(bytes: Uint8Array, limits: JsonLimits = {}): SlimJ
 function parsePlain(bytes: Uint8Array): unknown {
   let text: string;
   try {
-    text = utf8.decode(bytes);
+    text = decodeUtf8(bytes);
   } catch (cause) {
     throw malformed('The body is not valid UTF-8', cause);
   }
@@ -181,7 +180,7 @@ function noteName(names: Set<string>, quoted: Uint8Array): void {
   if (quoted.length > MAX_NAME_BYTES) throw malformed('The body holds a name that is too long');
   let name: string;
   try {
-    name = JSON.parse(utf8.decode(quoted));
+    name = JSON.parse(decodeUtf8(quoted));
   } catch (cause) {
     throw malformed('The body is not valid JSON', cause);
   }

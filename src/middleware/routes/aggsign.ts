@@ -1,5 +1,6 @@
 /** `…/aggsign…`: creates tasks, in three steps or in one, and verifies aggregates. */
 import type { Context } from 'hono';
+import { decodeUtf8 } from '../../shared/bytes.ts';
 import { CodedError } from '../../shared/errors.ts';
 import { refusalOf } from '../../wire/resultFile.ts';
 import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
@@ -270,7 +271,7 @@ function announcedBytes(body: Uint8Array, maxBytes: number): number | undefined 
   if (body.length === 0 || body.length > MAX_ANNOUNCEMENT_BYTES) return undefined;
   let said: unknown;
   try {
-    said = JSON.parse(new TextDecoder().decode(body));
+    said = JSON.parse(decodeUtf8(body));
   } catch {
     return undefined;
   }

@@ -17,7 +17,7 @@ import {
   type ParameterSet,
   type SignOptions,
 } from '../../falcon/index.ts';
-import { fromHex, toHex, wipe } from '../../shared/bytes.ts';
+import { decodeUtf8, fromHex, toHex, wipe } from '../../shared/bytes.ts';
 import { CodedError } from '../../shared/errors.ts';
 import type { Signed, Signer, SignRequest } from './signer.ts';
 
@@ -127,8 +127,8 @@ async function findKey(place: KeyPlace): Promise<Key | null> {
     const earlier = (await namesIn(folder)).find((name) => EARLIER_FILE.test(name));
     if (earlier !== undefined) throw bad(`${join(folder, earlier)} is ${EARLIER}`);
   }
-  const text = await readSecretFile(path);
-  if (text !== null) return parseKey(path, set, text);
+  const file = await readSecretFile(path);
+  if (file !== null) return parseKey(path, set, file);
   if (folder !== null) return null;
   throw bad(`${path} does not exist: create it with falconry keygen --set ${set} -o ${path}`);
 }
@@ -144,26 +144,27 @@ async function namesIn(folder: string): Promise<string[]> {
 
 const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
-async function readSecretFile(path: string): Promise<string | null> {
+async function readSecretFile(path: string): Promise<Uint8Array | null> {
   try {
     const { mode } = await stat(path);
     if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
       throw bad(`${path} holds a secret key and can be read by others: chmod 600 it`);
     }
-    return await readFile(path, 'utf8');
+    return await readFile(path);
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
   }
 }
 
-function parseKey(path: string, set: ParameterSet, text: string): Key {
+function parseKey(path: string, set: ParameterSet, file: Uint8Array): Key {
   let fields: Readonly<Record<string, unknown>> = {};
   try {
-    fields = JSON.parse(text) ?? {};
+    fields = JSON.parse(decodeUtf8(file)) ?? {};
   } catch {
     // Refused below.
   }
+  wipe(file);
   if (fields.sealed !== undefined) throw bad(`${path} is ${EARLIER}`);
   const { parameter_set: found, secret_key: hex } = fields;
   if (found !== 'falcon512' && found !== 'falcon1024') throw bad(`${path} is not a signing key`);

@@ -373,9 +373,13 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
   test('copies of the secret are cleared, whether the import succeeds or fails', async () => {
     // The module looks its methods up once, so its memory is watched where it is allocated.
     const made = new Set<ArrayBufferLike>();
-    const Watched = new Proxy(Uint8Array, {
+    const Watched: typeof Uint8Array = new Proxy(Uint8Array, {
       construct(target, args, newTarget) {
-        const array = Reflect.construct(target, args, newTarget === Watched ? target : newTarget);
+        const array: Uint8Array = Reflect.construct(
+          target,
+          args,
+          newTarget === Watched ? target : newTarget,
+        );
         made.add(array.buffer);
         return array;
       },

@@ -169,7 +169,7 @@ describe('JSON', () => {
         expect(importPublicKey(input)).toMatchObject({ form, key: publicKey });
       }
     }
-    const latin1 = Buffer.from(JSON.stringify({ kid: 'schlüssel', ...fields, a: 'ü' }), 'latin1');
+    const latin1 = Buffer.from(JSON.stringify({ ...fields, kid: 'schlüssel' }), 'latin1');
     expect(() => importSecretKey(latin1)).toThrow(bad(/if it is JSON, it is not UTF-8/));
     expect(() => importPublicKey(bytes(MARK, MARK, text))).toThrow(bad(/byte order mark/));
   });
