@@ -22,10 +22,11 @@ import {
   type Pkcs8Layout,
   readImportOptions,
 } from './forms.ts';
-import { type Found, type KeyInput, readInput, symptomOf, wipeFound } from './input.ts';
+import { type Found, type KeyInput, readInput, wipeFound } from './input.ts';
 import { decodeBlock, encodePem } from './pem.ts';
 import { decodePkcs8 } from './pkcs8.ts';
 import { finishImport, prepareExport } from './secretKey.ts';
+import { symptomOf } from './symptoms.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -7,11 +7,12 @@ import {
   readBytes,
 } from '../../shared/arguments.ts';
 import { ascii, decodeUtf8, wipe } from '../../shared/bytes.ts';
-import { hasOwn, lengthOf, parseJson, viewOf } from '../../shared/intrinsics.ts';
+import { hasOwn, parseJson, viewOf } from '../../shared/intrinsics.ts';
 import { badKey, MAX_INPUT } from './forms.ts';
 import { decodeJwk, type KeyFields, type SecretJwk } from './jwk.ts';
 import { decodeKeyFile, type SecretKeyFile } from './keyFile.ts';
 import { type Block, findBlocks } from './pem.ts';
+import { hasMark, isBraced, isUtf16, symptomOf } from './symptoms.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -28,8 +29,6 @@ export type Found =
   | { readonly kind: 'binary'; readonly bytes: Bytes }
   | { readonly kind: 'pem'; readonly bytes: Bytes; readonly blocks: readonly Block[] }
   | { readonly kind: 'fields'; readonly fields: KeyFields };
-
-const OPEN_BRACE = 0x7b;
 
 /**
  * Reads an input once and detects its kind.
@@ -107,45 +106,3 @@ function textOf(bytes: Bytes): string | undefined {
     return undefined;
   }
 }
-
-/** Returns whether the bytes begin with the byte order mark of UTF-8. */
-const hasMark = (bytes: Bytes): boolean =>
-  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-
-/** Returns whether the first byte that is no white space is a brace. */
-function isBraced(bytes: Bytes): boolean {
-  let at = 0;
-  while (bytes[at]! <= 0x20) at++;
-  return bytes[at] === OPEN_BRACE;
-}
-
-/** Returns whether the bytes are text in UTF-16: one byte of each of eight characters is zero. */
-function isUtf16(bytes: Bytes): boolean {
-  // A byte order mark can come first, and where the zeros are depends on the byte order.
-  return [0, 1, 2, 3].some((start) => {
-    for (let i = start; i < start + 16; i += 2) {
-      const isText = bytes[i]! > 0 && bytes[i]! < 0x7f;
-      if (!isText || bytes[i + 1] !== 0) return false;
-    }
-    return true;
-  });
-}
-
-/** Describes what bytes in no known form look like, for errors; empty if like nothing. */
-export function symptomOf(bytes: Bytes): string {
-  const length = lengthOf(bytes);
-  if (hasMark(bytes)) return ': a byte order mark is in front of it';
-  if (isBraced(bytes)) return ': if it is JSON, it is not UTF-8';
-  let end = length;
-  while (end > 0 && bytes[end - 1]! <= 0x20) end--;
-  let at = bytes[0] === 0x30 && bytes[1] === 0x78 ? 2 : 0;
-  const isLong = end - at >= MIN_DIGITS;
-  while (at < end && isHexDigit(bytes[at]!)) at++;
-  return isLong && at === end ? ': it is text in hexadecimal, to be decoded first' : '';
-}
-
-/** Fewer can be anything. */
-const MIN_DIGITS = 64;
-
-const isHexDigit = (code: number): boolean =>
-  (code >= 0x30 && code <= 0x39) || ((code | 32) >= 0x61 && (code | 32) <= 0x66);

@@ -18,10 +18,11 @@ import {
   publicHeader,
   readImportOptions,
 } from './forms.ts';
-import { type KeyInput, readInput, symptomOf, wipeFound } from './input.ts';
+import { type KeyInput, readInput, wipeFound } from './input.ts';
 import { encodePublicJwk, type PublicJwk } from './jwk.ts';
 import { encodePublicKeyFile, type PublicKeyFile } from './keyFile.ts';
 import { decodeBlock, encodePem } from './pem.ts';
+import { symptomOf } from './symptoms.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

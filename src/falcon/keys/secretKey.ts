@@ -21,11 +21,12 @@ import {
   type SecretKeyForm,
   secretHeader,
 } from './forms.ts';
-import { type Found, type KeyInput, readInput, symptomOf, wipeFound } from './input.ts';
+import { type Found, type KeyInput, readInput, wipeFound } from './input.ts';
 import { encodeSecretJwk, type SecretJwk } from './jwk.ts';
 import { encodeSecretKeyFile, type SecretKeyFile } from './keyFile.ts';
 import { type Block, decodeBlock, encodePem } from './pem.ts';
 import { decodePkcs8, encodePkcs8, type SecretParts, splitPair } from './pkcs8.ts';
+import { symptomOf } from './symptoms.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 

@@ -1,10 +1,11 @@
 /** Signatures in other implementations' formats: without header byte, and NIST's `sm`. */
-import { copyBytes, InputBytes, readBytes, readOptions } from '../../shared/arguments.ts';
+import { copyBytes, InputBytes, readOptions } from '../../shared/arguments.ts';
 import { concat } from '../../shared/bytes.ts';
 import { seal, unseal } from '../attached.ts';
 import type { ParameterSet } from '../index.ts';
 import { FALCON_512, FALCON_1024, type FalconParams, paramsOf } from '../params.ts';
 import { badKey } from './forms.ts';
+import { HEX_TEXT, isHexText, symptomOf } from './symptoms.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -54,6 +55,7 @@ export function toBareSignature(
 export function fromBareSignature(bare: Uint8Array, parameterSet: ParameterSet): Bytes {
   const params = paramsOf(parameterSet);
   const bytes = copyBytes('bare', bare);
+  if (isHexText(bytes)) throw new RangeError(`"bare" is no signature${HEX_TEXT}`);
   if (bytes.length > 4096) throw new RangeError('"bare" expected at most 4096 bytes');
   return concat(Uint8Array.of(headerOf(params)), trimmed(bytes));
 }
@@ -80,7 +82,8 @@ export function splitAttached(sealed: Uint8Array): AttachedParts {
     const parts = unseal(params, input);
     if (parts !== undefined) return { parameterSet: params.name, ...parts };
   }
-  throw badKey('sm', 'it is not a signature attached to a message');
+  const what = `it is not a signature attached to a message${symptomOf(input.copy())}`;
+  throw badKey('sm', what);
 }
 
 /**
@@ -95,12 +98,14 @@ export function joinAttached(message: Uint8Array, signature: Uint8Array): Bytes 
 }
 
 function readHeaded(signature: Uint8Array): { params: FalconParams; bytes: Bytes } {
-  const input = readBytes('signature', signature);
-  if (input.length <= FALCON_512.lengths.salt + 1 || input.length > FALCON_1024.lengths.signature) {
-    throw new RangeError(`"signature" has ${input.length} bytes`);
+  const bytes = copyBytes('signature', signature);
+  const { length } = bytes;
+  if (length <= FALCON_512.lengths.salt + 1 || length > FALCON_1024.lengths.signature) {
+    const isFilled = length > 0 && bytes[length - 1] === 0;
+    const why = isFilled ? ': zeros are at its end, to be cut off' : symptomOf(bytes);
+    throw new RangeError(`"signature" has ${length} bytes${why}`);
   }
-  const bytes = input.copy();
   const params = [FALCON_512, FALCON_1024].find((each) => bytes[0] === headerOf(each));
-  if (params === undefined) throw new RangeError('"signature" is not compressed or padded');
-  return { params, bytes };
+  if (params !== undefined) return { params, bytes };
+  throw new RangeError(`"signature" is not compressed or padded${symptomOf(bytes)}`);
 }

@@ -16,10 +16,10 @@ const CODES = new Set(['BAD_KEY', 'KEY_MISMATCH', 'PASSPHRASE_NEEDED']);
 
 const keys = SETS.map(({ degree }) => testKeys(degree));
 const seeds = keys.flatMap(({ publicKey, secretKey }) => [
-  ...(['raw', 'bare', 'spki', 'pem', 'jwk'] as const).map((form) =>
+  ...(['raw', 'bare', 'spki', 'pem', 'jwk', 'json'] as const).map((form) =>
     exportPublicKey(publicKey, { form }),
   ),
-  ...(['raw', 'extended', 'pkcs8', 'pem', 'jwk'] as const).map((form) =>
+  ...(['raw', 'extended', 'pkcs8', 'pem', 'jwk', 'json'] as const).map((form) =>
     exportSecretKey(secretKey, { form }),
   ),
   exportSecretKey(secretKey, { form: 'pkcs8', layout: 'bouncyCastle' }),
@@ -66,7 +66,12 @@ test('changed files', () => {
 test('random bytes and random text', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'binary' }), (bytes, text) => {
-      const prefixes = ['', '-----BEGIN PRIVATE KEY-----\n', '{"kty":"AKP",'];
+      const prefixes = [
+        '',
+        '-----BEGIN PRIVATE KEY-----\n',
+        '{"kty":"AKP",',
+        '\ufeff-----BEGIN A-----\n',
+      ];
       const inputs = [bytes, Uint8Array.of(0x30, bytes.length, ...bytes)];
       for (const input of [...inputs, ...prefixes.map((prefix) => prefix + text)]) {
         expect(outcome(() => importPublicKey(input))).toBe('refused');
@@ -79,12 +84,15 @@ test('random bytes and random text', () => {
 
 test('random objects', () => {
   fc.assert(
-    fc.property(fc.object({ key: fc.constantFrom('kty', 'alg', 'pub', 'priv') }), (object) => {
-      expect(outcome(() => importPublicKey(object))).toBe('refused');
-      expect(outcome(() => importSecretKey({ ...object, kty: 'AKP', alg: 'falcon512' }))).toBe(
-        'refused',
-      );
-    }),
+    fc.property(
+      fc.object({ key: fc.constantFrom('kty', 'alg', 'pub', 'priv', 'secret_key', 'public_key') }),
+      (object) => {
+        expect(outcome(() => importPublicKey(object))).toBe('refused');
+        expect(outcome(() => importSecretKey({ ...object, kty: 'AKP', alg: 'falcon512' }))).toBe(
+          'refused',
+        );
+      },
+    ),
     { numRuns, endOnFailure: true },
   );
 });

@@ -467,6 +467,23 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     );
   });
 
+  const hybrids: readonly [number, string][] =
+    degree === 512
+      ? [12, 13, 17, 18, 7, 8, 2, 3].map((arc, i) => [arc, i % 2 ? 'rsa3072' : 'p256'])
+      : [15, 20, 10, 5].map((arc) => [arc, 'p521']);
+  test.each(hybrids)('a hybrid key, 1.3.9999.3.%i, is named: %s', (arc, partner) => {
+    const identifier = `1.3.9999.3.${arc}`;
+    const padded = [17, 18, 20].includes(arc) ? 'padded' : '';
+    const hybrid = `${partner}_falcon${padded}${degree} \\(${identifier.replaceAll('.', '\\.')}\\)`;
+    const what = new RegExp(`it is a hybrid key, ${hybrid}`);
+    const kind = seq(encodeOid(identifier));
+    // The length of the other key in four bytes, that key, and Falcon's.
+    const both = join(new Uint8Array(100), publicKey);
+    expect(() => importPublicKey(seq(kind, bitString(both)))).toThrow(bad('spki', what));
+    const secret = seq(encodeInteger(0), kind, octets(octets(secretKey)));
+    expect(() => importSecretKey(secret)).toThrow(bad('pkcs8', what));
+  });
+
   describe('files of falconry keygen', () => {
     const file = exportSecretKey(secretKey, { form: 'json' });
     const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;

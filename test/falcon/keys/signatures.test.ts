@@ -67,6 +67,43 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
     }
   });
 
+  test('what is wrong with a file is named', () => {
+    const { signature, message } = items[0]!;
+    const hex = Buffer.from(signature).toString('hex');
+    const mark = Uint8Array.of(0xef, 0xbb, 0xbf);
+    const sealed = joinAttached(message, signature);
+    const cases: [Uint8Array, RegExp][] = [
+      [Buffer.from(hex), /text in hexadecimal/],
+      [Buffer.from(`0x${hex}\n`), /text in hexadecimal/],
+      [Buffer.from(hex.repeat(3)), /text in hexadecimal/],
+      [Buffer.concat([mark, signature]), /a byte order mark is in front of it/],
+      [Buffer.from(JSON.stringify({ signature: hex })), /begins as JSON does/],
+      [Buffer.concat([signature, new Uint8Array(1462)]), /zeros are at its end, to be cut off/],
+    ];
+    for (const [input, what] of cases) {
+      expect(() => toBareSignature(input)).toThrow(RangeError);
+      expect(() => toBareSignature(input)).toThrow(what);
+      expect(() => joinAttached(message, input)).toThrow(what);
+    }
+    expect(() => fromBareSignature(Buffer.from(hex), falcon.name)).toThrow(RangeError);
+    expect(() => fromBareSignature(Buffer.from(hex), falcon.name)).toThrow(/in hexadecimal/);
+    for (const [input, what] of [
+      [
+        Buffer.from(Buffer.from(sealed).toString('hex')),
+        /attached to a message: it is text in hex/,
+      ],
+      [Buffer.concat([mark, sealed]), /attached to a message: a byte order mark/],
+      [sealed.slice(1), /attached to a message$/],
+    ] as const) {
+      expect(() => splitAttached(input)).toThrow(what);
+    }
+    // A bare signature may begin with any bytes.
+    for (const start of [mark, Uint8Array.of(0x7b), Uint8Array.of(0x20, 0x7b)]) {
+      const bare = Uint8Array.of(...start, ...signature.slice(1 + start.length));
+      expect(fromBareSignature(bare, falcon.name)[1]).toBe(start[0]);
+    }
+  });
+
   test('a caller’s mistakes', () => {
     const { signature, message } = items[0]!;
     const constantTime = falcon.sign(message, secretKey, { format: 'constantTime' });
