@@ -78,7 +78,7 @@ export function signReproducibly(
 function checkAnswers(module: ModuleName, params: FalconParams): void {
   const { reproduces } = machine(module);
   if (reproduces.has(params.logn)) return;
-  const { secretKey } = keygen(module, params, KNOWN_SEED);
+  const { secretKey } = keygen(module, params, new InputBytes('seed', KNOWN_SEED));
   for (const kind of KINDS) {
     const message = new InputBytes('message', EMPTY);
     const answer = compute(module, params, kind, message, secretKey, COMPRESSED);

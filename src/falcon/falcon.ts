@@ -6,6 +6,7 @@ import type {
   ByteStream,
   ExpandedSecretKey,
   InvalidBatchItem,
+  KeygenOptions,
   KeyPair,
   NoOptions,
   ParameterSet,
@@ -40,17 +41,17 @@ export interface Falcon {
   /**
    * Generates a key pair.
    *
-   * @param seed 8 to 128 secret bytes. The same seed gives the same keys on every machine, equal to
-   *   those of the reference implementation. A key is only as hard to guess as its seed: use 48
-   *   random bytes, at least 32. Default: 48 bytes of fresh randomness
-   * @throws TypeError or RangeError if the seed is not 8 to 128 bytes; CodedError `NO_RANDOMNESS`
-   *   if the host has no secure randomness
+   * @param seed 32 to 128 secret bytes. The same seed gives the same keys on every machine, as
+   *   in the reference implementation. A key is only as hard to guess as its seed: use 48
+   *   random bytes. Default: 48 bytes of fresh randomness
+   * @throws TypeError or RangeError if the seed has another length, or for unknown options;
+   *   CodedError `NO_RANDOMNESS` if the host has no secure randomness
    * @example
    * ```ts
    * const { publicKey, secretKey } = falcon512.keygen();
    * ```
    */
-  keygen(seed?: Uint8Array): KeyPair;
+  keygen(seed?: Uint8Array, options?: KeygenOptions): KeyPair;
 
   /**
    * Computes the public key of a secret key.

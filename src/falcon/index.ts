@@ -8,7 +8,7 @@ import { signAsAsked } from './coins.ts';
 import { createDeterministic } from './deterministicSigner.ts';
 import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 import { COMPRESSED, type FalconParams, paramsIn, paramsOf } from './params.ts';
-import { expand, keygen, publicKeyOf, readSigningOptions } from './sign.ts';
+import { expand, keygen, publicKeyOf, readSeed, readSigningOptions } from './sign.ts';
 import { signStream } from './stream.ts';
 import type { ParameterSet } from './types.ts';
 import { createVerifier } from './verifier.ts';
@@ -47,7 +47,7 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
     ...createVerifier(params, module),
     attached: createAttached(module, params),
     det: createDeterministic(module, paramsOf(params.name)),
-    keygen: (seed) => keygen(module, params, seed),
+    keygen: (seed, options) => keygen(module, params, readSeed(seed, options)),
     getPublicKey: (secretKey) => publicKeyOf(module, params, secretKey),
     sign(message, secretKey, signOptions) {
       const input = readBytes('message', message);

@@ -142,8 +142,8 @@ export const SALT_BYTES = 40;
 /** Bytes of the seed from which the module derives all coins of a signature. */
 export const SAMPLER_SEED_BYTES = 48;
 
-/** Range of seed lengths of `keygen`, in bytes. */
-export const SEED_BYTES = Object.freeze({ min: 8, max: 128 });
+/** Range of seed lengths of `keygen`, in bytes; those of known answers have at least `shortest`. */
+export const SEED_BYTES = Object.freeze({ shortest: 8, min: 32, max: 128 });
 
 /** Bytes of randomness from which salt and coins of a signature are derived. */
 export const HEDGE_BYTES = 48;

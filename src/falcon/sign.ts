@@ -5,7 +5,7 @@
  * Arguments are read before the module is entered. Secrets of the caller are copied directly from
  * the caller's memory into the module. Randomness is drawn before, and wiped afterwards.
  */
-import { InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
+import { InputBytes, readBytes, readOptions, typeName } from '../shared/arguments.ts';
 import { wipe } from '../shared/bytes.ts';
 import { CodedError } from '../shared/errors.ts';
 import { set, subarray } from '../shared/intrinsics.ts';
@@ -66,15 +66,30 @@ export function withRandomness<T>(length: number, call: (drawn: Bytes) => T): T 
   }
 }
 
-function readSeed(given: unknown): InputBytes {
+/**
+ * @returns undefined for fresh randomness
+ * @throws TypeError or RangeError for a seed or options that `keygen` does not accept
+ */
+export function readSeed(given: unknown, options: unknown): InputBytes | undefined {
+  const { allowShortSeed = false } = readOptions(options, ['allowShortSeed']);
+  if (typeof allowShortSeed !== 'boolean') {
+    throw new TypeError(`"allowShortSeed" expected a boolean, got ${typeName(allowShortSeed)}`);
+  }
+  if (given === undefined) return undefined;
   const seed = readBytes('seed', given);
-  const { min, max } = SEED_BYTES;
-  if (seed.length >= min && seed.length <= max) return seed;
-  throw new RangeError(`"seed" expected ${min} to ${max} bytes, got ${seed.length}`);
+  const { shortest, min, max } = SEED_BYTES;
+  const least = allowShortSeed ? shortest : min;
+  if (seed.length >= least && seed.length <= max) return seed;
+  throw new RangeError(`"seed" expected ${least} to ${max} bytes, got ${seed.length}`);
 }
 
-export function keygen(module: ModuleName, params: FalconParams, given: unknown): KeyPair {
-  if (given !== undefined) return keygenFrom(module, params, readSeed(given));
+/** @param seed undefined for fresh randomness */
+export function keygen(
+  module: ModuleName,
+  params: FalconParams,
+  seed: InputBytes | undefined,
+): KeyPair {
+  if (seed !== undefined) return keygenFrom(module, params, seed);
   return withRandomness(params.lengths.seed, (drawn) =>
     keygenFrom(module, params, new InputBytes('seed', drawn)),
   );

@@ -76,6 +76,15 @@ export interface KeyPair {
   secretKey: Uint8Array<ArrayBuffer>;
 }
 
+/** Options of `keygen`. */
+export interface KeygenOptions {
+  /**
+   * Accepts seeds from 8 bytes. Only for known answers: whoever guesses a seed has the key. Default
+   * false: from 32 bytes.
+   */
+  readonly allowShortSeed?: boolean;
+}
+
 /**
  * Replaces the host's randomness. Only for tests: signing two different messages with the same seed
  * reveals the key.

@@ -235,8 +235,8 @@ export function checkHook(name: string, hook: unknown): void {
 }
 
 /**
- * Returns the type name of an unexpected value, for errors: `null`, `string`, `Map`, `object`. Never
- * throws.
+ * Returns the type name of an unexpected value, for errors: `null`, `string`, `Map`, `object`.
+ * Never throws.
  */
 export function typeName(value: unknown): string {
   if (value === null) return 'null';

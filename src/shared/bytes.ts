@@ -1,5 +1,6 @@
 /** Operations on internal byte arrays. For arrays of callers, see arguments.ts. */
-import { charCodeAt, codePointAt, fill, lengthOf, set, sliceText, uncurry } from './intrinsics.ts';
+import { charCodeAt, fill, lengthOf, set } from './intrinsics.ts';
+import { decodeUtf8 } from './utf8.ts';
 
 /** @returns one new array with all parts, in order */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -44,47 +45,6 @@ export function wipe(...secrets: readonly Uint8Array[]): void {
   for (let i = 0; i < secrets.length; i++) fill(secrets[i]!, 0);
 }
 
-const decoder = /* @__PURE__ */ utf8Decoder();
-
-/** The functions are captured now. Worklets have no TextDecoder. */
-function utf8Decoder(): (bytes: Uint8Array) => string {
-  const Decoder = globalThis.TextDecoder as typeof TextDecoder | undefined;
-  const utf8 = Decoder && new Decoder('utf-8', { fatal: true });
-  const decode = uncurry(utf8?.decode as TextDecoder['decode']);
-  return (bytes) => decode(utf8!, bytes as Uint8Array<ArrayBuffer>);
-}
-
-/**
- * Returns the text of a file. The one rule for everything that is read: UTF-8, and a byte order
- * mark at the beginning is skipped.
- *
- * @param file UTF-8 bytes, or text
- * @throws TypeError if the bytes are not valid UTF-8
- */
-export function decodeUtf8(file: Uint8Array | string): string {
-  if (typeof file !== 'string') return decoder(file);
-  return charCodeAt(file, 0) === 0xfeff ? sliceText(file, 1) : file;
-}
-
-const encoder = /* @__PURE__ */ utf8Encoder();
-
-function utf8Encoder(): (text: string) => Uint8Array<ArrayBuffer> {
-  const Encoder = globalThis.TextEncoder as typeof TextEncoder | undefined;
-  const utf8 = Encoder && new Encoder();
-  const encode = uncurry(utf8?.encode as (this: unknown, text: string) => Uint8Array<ArrayBuffer>);
-  return (text) => encode(utf8, text);
-}
-
-/** Returns the bytes of a secret text in UTF-8; undefined for half of a surrogate pair. */
-export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> | undefined {
-  for (let i = 0; i < text.length; i++) {
-    const code = codePointAt(text, i)!;
-    if (code >= 0xd800 && code < 0xe000) return undefined;
-    if (code > 0xffff) i++;
-  }
-  return encoder(text);
-}
-
 /** @returns lower-case hex, two digits per byte; no branch and no index depends on the bytes */
 export function toHex(bytes: Uint8Array): string {
   const length = lengthOf(bytes);
@@ -94,7 +54,7 @@ export function toHex(bytes: Uint8Array): string {
     text[2 * i] = digitOf(byte >> 4);
     text[2 * i + 1] = digitOf(byte & 15);
   }
-  const hex = decoder(text);
+  const hex = decodeUtf8(text);
   fill(text, 0);
   return hex;
 }

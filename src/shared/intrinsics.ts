@@ -68,8 +68,8 @@ export const subarray = /* @__PURE__ */ uncurry(prototype.subarray) as <B extend
 const Bytes = Uint8Array;
 
 /**
- * A view of the bytes [from, to), which must exist. Unlike `subarray`, it asks no constructor of the
- * array, which a page may have changed: for secrets.
+ * A view of the bytes [from, to), which must exist. For secrets: unlike `subarray`, it does not use
+ * the constructor of the array, which a page may have changed.
  */
 export const viewOf = (array: Uint8Array<ArrayBuffer>, from = 0, to = lengthOf(array)) =>
   new Bytes(bufferOf(array) as ArrayBuffer, byteOffsetOf(array) + from, to - from);

@@ -5,8 +5,9 @@
  * Only its form is checked here: JSON, types, hex, and limits. The library checks keys and
  * signatures, item by item.
  */
-import { decodeUtf8 } from '../shared/bytes.ts';
+
 import { CodedError } from '../shared/errors.ts';
+import { decodeUtf8 } from '../shared/utf8.ts';
 import { decodeWireHex, describeHexFault, type HexFault } from './hex.ts';
 import type { Statement, TaskItem } from './triple.ts';
 

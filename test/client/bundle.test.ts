@@ -31,6 +31,7 @@ test('the client, bundled for browsers', async () => {
     'shared/arguments',
     'shared/bytes',
     'shared/intrinsics',
+    'shared/utf8',
     'wire',
   ]);
   const code = atOnce.map((chunk) => chunk.code).join('');

@@ -2,11 +2,11 @@
 
 /** What the library's rooms stand on. */
 const FOUNDATION =
-  /^src\/shared\/(errors|intrinsics|arguments|bytes|inflate|random|wait|wasmLoader)\.ts$/;
+  /^src\/shared\/(errors|intrinsics|arguments|bytes|utf8|inflate|random|wait|wasmLoader)\.ts$/;
 
 /** What all of the command line may use. */
 const LIBRARY: readonly RegExp[] = [
-  /^src\/shared\/(errors|bytes)\.ts$/,
+  /^src\/shared\/(errors|bytes|utf8)\.ts$/,
   /^src\/(falcon|aggregate)\/index\.ts$/,
   /^src\/wire\//,
   /^node:/,
@@ -24,9 +24,9 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/shared\/(intrinsics|errors|arguments|bytes|random|wait|wasm\w+)(\.d)?\.ts$/,
+    from: /^src\/shared\/(intrinsics|errors|arguments|bytes|utf8|random|wait|wasm\w+)(\.d)?\.ts$/,
     self: '',
-    to: [/^src\/shared\/(errors|intrinsics|moduleEdits)\.ts$/],
+    to: [/^src\/shared\/(errors|intrinsics|moduleEdits|utf8)\.ts$/],
   },
   {
     from: /^src\/shared\/(inflate|moduleEdits)\.ts$/,
@@ -100,7 +100,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   {
     from: /^src\/wire\//,
     self: 'src/wire/',
-    to: [/^src\/shared\/(errors|bytes|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
+    to: [/^src\/shared\/(errors|bytes|utf8|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
   },
   // The page runs in browsers.
   {
@@ -186,7 +186,11 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   {
     from: /^src\/middleware\/signing\//,
     self: 'src/middleware/signing/',
-    to: [/^src\/shared\/(arguments|bytes|errors|wait)\.ts$/, /^src\/falcon\/index\.ts$/, /^node:/],
+    to: [
+      /^src\/shared\/(arguments|bytes|errors|utf8|wait)\.ts$/,
+      /^src\/falcon\/index\.ts$/,
+      /^node:/,
+    ],
   },
   // API keys and callers.
   {
@@ -212,7 +216,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\//,
     self: 'src/middleware/',
     to: [
-      /^src\/shared\/(errors|bytes|random|wait|hash|optionRows)\.ts$/,
+      /^src\/shared\/(errors|bytes|utf8|random|wait|hash|optionRows)\.ts$/,
       /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
       /^src\/(shared\/threads|wire)\//,
       /^hono(\/|$)/,

@@ -1,7 +1,9 @@
 /** Secret keys encrypted with a passphrase. */
+
 import { copyBytes, isBytes, readOptions, typeName } from '../../shared/arguments.ts';
-import { encodeUtf8, wipe } from '../../shared/bytes.ts';
+import { wipe } from '../../shared/bytes.ts';
 import { lengthOf } from '../../shared/intrinsics.ts';
+import { encodeUtf8 } from '../../shared/utf8.ts';
 import { isSequence } from './der.ts';
 import {
   type CostLimits,

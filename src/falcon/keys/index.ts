@@ -1,7 +1,7 @@
 /**
  * Import and export of keys in common encodings: raw and bare bytes, SPKI, PKCS#8 and PEM, JSON Web
- * Keys, key files of `falconry keygen`, and encrypted PKCS#8; and signatures in other implementations' formats. `docs/keys.md`
- * lists which software uses which.
+ * Keys, key files of `falconry keygen`, and encrypted PKCS#8; and signatures in other
+ * implementations' formats. `docs/keys.md` lists which software uses which.
  */
 export {
   type EncryptedExportOptions,

@@ -1,4 +1,5 @@
-/** Detects the kind of a caller's input: bytes, text, or an object of JSON. Does not decode keys. */
+/** Detects the kind of a caller's input: bytes, text, or an object of JSON. */
+
 import {
   isBytes,
   isJsonOfBytes,
@@ -6,8 +7,9 @@ import {
   notBytes,
   readBytes,
 } from '../../shared/arguments.ts';
-import { ascii, decodeUtf8, wipe } from '../../shared/bytes.ts';
+import { ascii, wipe } from '../../shared/bytes.ts';
 import { hasOwn, parseJson, viewOf } from '../../shared/intrinsics.ts';
+import { decodeUtf8 } from '../../shared/utf8.ts';
 import { badKey, MAX_INPUT } from './forms.ts';
 import { decodeJwk, type KeyFields, type SecretJwk } from './jwk.ts';
 import { decodeKeyFile, type SecretKeyFile } from './keyFile.ts';

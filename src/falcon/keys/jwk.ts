@@ -6,7 +6,9 @@
  * a private name (RFC 7518, section 4.3): `falcon512` or `falcon1024`. `pub` and `priv` are the raw
  * keys.
  */
-import { ascii, decodeUtf8, wipe } from '../../shared/bytes.ts';
+
+import { ascii, wipe } from '../../shared/bytes.ts';
+import { decodeUtf8 } from '../../shared/utf8.ts';
 import type { Falcon, ParameterSet } from '../index.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { badKey, falconOf } from './forms.ts';

@@ -1,9 +1,11 @@
 /**
- * PEM encoding of keys (RFC 7468, standard form, but with lines of any length). Text before, between
- * and after the blocks is ignored (section 2), as OpenSSL does.
+ * PEM encoding of keys (RFC 7468, standard form, but with lines of any length). Text around the
+ * blocks is ignored (section 2), as OpenSSL does.
  */
-import { ascii, decodeUtf8, wipe } from '../../shared/bytes.ts';
+
+import { ascii, wipe } from '../../shared/bytes.ts';
 import { lengthOf, viewOf } from '../../shared/intrinsics.ts';
+import { decodeUtf8 } from '../../shared/utf8.ts';
 import { decodeBase64, encodeBase64 } from './base64.ts';
 import { badKey } from './forms.ts';
 

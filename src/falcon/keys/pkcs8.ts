@@ -5,9 +5,9 @@
  *
  * - oqs-provider: an OCTET STRING of the raw secret key and the raw public key, or of the secret
  *   key alone in builds without public keys (oqs_encode_key2any.c, July 2026)
- * - BouncyCastle and the QSC encoding of oqs-provider (draft-uni-qsckeys): SEQUENCE { version 0 or 1
- *   OPTIONAL, f, g, F, h OPTIONAL }, each an OCTET STRING without header byte; h also in a SEQUENCE
- *   or under [0] (FalconPrivateKey.java of 2026, and release 1.72)
+ * - BouncyCastle and the QSC encoding of oqs-provider (draft-uni-qsckeys): SEQUENCE { version 0 or
+ *   1 OPTIONAL, f, g, F, h OPTIONAL }, each an OCTET STRING without header byte; h also in a
+ *   SEQUENCE or under [0] (FalconPrivateKey.java of 2026, and release 1.72)
  * - the raw keys without an inner OCTET STRING, or that SEQUENCE with one
  */
 import { concat, wipe } from '../../shared/bytes.ts';

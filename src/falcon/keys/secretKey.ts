@@ -35,8 +35,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * public key, if there is one. Internal copies of the input are cleared. The caller must clear the
  * input, and `key` after use. Strings and JWKs leave copies that cannot be cleared.
  *
- * @param input bytes (raw, bare, extended, DER, or PEM or JSON text), a string, or a JWK or key file
- *   as an object
+ * @param input bytes (raw, bare, extended, DER, or PEM or JSON text), a string, or a JWK or key
+ *   file as an object
  * @throws CodedError `BAD_KEY` if it holds no valid secret key, or one that does not meet the
  *   options' requirements; `KEY_MISMATCH` if the accompanying public key is a different one;
  *   `PASSPHRASE_NEEDED` if it is encrypted; TypeError or RangeError for arguments of the wrong type

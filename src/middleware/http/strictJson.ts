@@ -4,7 +4,9 @@
  * a byte search skips strings, which are nearly all of our bodies, and the rest is counted. Only
  * what passes is decoded and parsed, and the long hex strings of a batch are not even decoded.
  */
-import { ascii, concatAll, decodeUtf8 } from '../../shared/bytes.ts';
+
+import { ascii, concatAll } from '../../shared/bytes.ts';
+import { decodeUtf8 } from '../../shared/utf8.ts';
 import { type BytesForm, HEX_FORM } from '../../wire/taskFile.ts';
 import { ProblemError } from './problems.ts';
 

@@ -1,7 +1,8 @@
 /** `…/aggsign…`: creates tasks, in three steps or in one, and verifies aggregates. */
+
 import type { Context } from 'hono';
-import { decodeUtf8 } from '../../shared/bytes.ts';
 import { CodedError } from '../../shared/errors.ts';
+import { decodeUtf8 } from '../../shared/utf8.ts';
 import { refusalOf } from '../../wire/resultFile.ts';
 import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
 import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';

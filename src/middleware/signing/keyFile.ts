@@ -8,6 +8,7 @@
  * A file that the host names has at least `parameter_set` and `secret_key`, as those of
  * `falconry keygen` have.
  */
+
 import { link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import {
@@ -17,8 +18,9 @@ import {
   type ParameterSet,
   type SignOptions,
 } from '../../falcon/index.ts';
-import { decodeUtf8, fromHex, toHex, wipe } from '../../shared/bytes.ts';
+import { fromHex, toHex, wipe } from '../../shared/bytes.ts';
 import { CodedError } from '../../shared/errors.ts';
+import { decodeUtf8 } from '../../shared/utf8.ts';
 import type { Signed, Signer, SignRequest } from './signer.ts';
 
 /** Of signatures: drawn for each, or following from key and message. */
