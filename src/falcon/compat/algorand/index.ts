@@ -13,9 +13,11 @@ export { type AlgorandAddress, algorandAddress, decodeAddress, encodeAddress } f
 export { entropyOf, mnemonicOf } from './mnemonic.ts';
 export {
   bytesToSign,
+  type IndexerPqSignature,
   type PqSignature,
   programToSign,
   type SignedBytes,
+  type SignedProgram,
   verifyPqDelegation,
   verifyPqSignature,
 } from './signature.ts';

@@ -284,24 +284,111 @@ describe('signatures', () => {
   test.each<[string, object]>([
     ['another scheme', { sch: new TextEncoder().encode('f5') }],
     ['a scheme of three bytes', { sch: new TextEncoder().encode('f1 ') }],
-    ['a scheme in text', { sch: 'f1' }],
     ['another salt byte', { slt: 4 }],
     ['a salt byte of 256 more', { slt: VECTOR.slt + 256 }],
     ['a salt byte that is none', { slt: -1 }],
-    ['a salt byte in text', { slt: '3' }],
+    ['a salt byte that is no whole number', { slt: VECTOR.slt + 0.5 }],
+    ['a salt byte that is no number', { slt: Number.NaN }],
     ['another key', { pk: flip(pk, 1000) }],
     ['a key of another length', { pk: pk.slice(1) }],
     ['no key', { pk: undefined }],
+    ['no scheme', { sch: undefined }],
     ['a changed signature', { sig: flip(good.sig, 700) }],
     ['another salt version', { sig: flip(good.sig, 1) }],
     ['the constant-time form', { sig: constantTime }],
     ['an ordinary signature', { sig: falcon1024.det.toRound3(good.sig) }],
     ['bytes behind the signature', { sig: Uint8Array.of(...good.sig, 0) }],
-    ['no signature', { sig: new Uint8Array(0) }],
-    ['a number for a signature', { sig: 5 }],
+    ['an empty signature', { sig: new Uint8Array(0) }],
+    ['no signature', { sig: undefined }],
   ])('%s: false', (_, change) => {
     const changed = { ...good, ...change } as PqSignature;
     expect(verifyPqSignature(changed, transaction, VECTOR.sender)).toBe(false);
+  });
+
+  const ofIndexer = { scheme: 'f1', salt: VECTOR.slt, publicKey: pk, signature: good.sig };
+  /** The SDK's model: an instance of a class, with more members. */
+  class Model {
+    constructor(fields: object) {
+      Object.assign(this, fields, { unknown: 1 });
+    }
+  }
+  test('the object of algosdk’s indexer', () => {
+    const verify = (change: object, address = VECTOR.sender) =>
+      verifyPqSignature(new Model({ ...ofIndexer, ...change }) as never, transaction, address);
+    expect(verify({})).toBe(true);
+    expect(verify({ salt: BigInt(VECTOR.slt) })).toBe(true);
+    expect(verify({ scheme: sch })).toBe(true);
+    expect(verify({ salt: undefined }, algorandAddress(pk, 0).address)).toBe(true);
+    for (const change of [
+      ...[{ scheme: 'f5' }, { scheme: 'f1 ' }, { scheme: '' }, { scheme: undefined }],
+      ...[{ salt: 256n + BigInt(VECTOR.slt) }, { salt: -1n }, { salt: undefined }],
+      ...[{ publicKey: undefined }, { signature: undefined }, { signature: flip(good.sig, 700) }],
+      { publicKey: flip(pk, 1000) },
+    ]) {
+      expect(verify(change), JSON.stringify(Object.keys(change))).toBe(false);
+    }
+  });
+
+  const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
+  const ofJson = { scheme: 'f1', salt: VECTOR.slt, 'public-key': base64(pk) };
+  test.each<[string, unknown, RegExp]>([
+    [
+      'the indexer’s JSON',
+      { ...ofJson, signature: base64(good.sig) },
+      /signature" expected Uint8A/,
+    ],
+    ['JSON of the field', { ...good, sch: 'ZjE=' }, /"pqsig\.sch" expected Uint8Array, got string/],
+    ['a scheme in text', { ...good, sch: 'f1' }, /"pqsig\.sch" expected Uint8Array, got string/],
+    ['a key in text', { ...ofIndexer, publicKey: base64(pk) }, /publicKey" expected.*got string/],
+    ['a salt byte in text', { ...good, slt: '3' }, /"pqsig\.slt" expected a number, got string/],
+    ['a salt byte of null', { ...good, slt: null }, /slt" expected a number, got null/],
+    ['a number for a signature', { ...good, sig: 5 }, /"pqsig\.sig" expected.*got number/],
+    ['a list of numbers', { ...good, sig: [...good.sig] }, /got array \(convert it/],
+    ['a scheme of null', { ...ofIndexer, scheme: null }, /scheme" expected Uint8Array, got null/],
+    ['a Map', new Map(Object.entries(good)), /expected sch, pk and sig, got Map without them/],
+    ['an empty object', {}, /got object without them/],
+    ['inherited members', Object.create(good), /got object without them/],
+    ['the signature around it', { pqsig: good }, /got object without them/],
+    ['a promise', Promise.resolve(good), /got Promise \(await it\)/],
+    ['text', JSON.stringify(good), /expected an object, got string/],
+    ['nothing', null, /expected an object, got null/],
+  ])('%s: a TypeError', (_, value, what) => {
+    for (const call of [
+      () => verifyPqSignature(value as PqSignature, transaction, VECTOR.sender),
+      () => verifyPqDelegation(value as PqSignature, transaction, VECTOR.sender),
+    ]) {
+      expect(call).toThrow(TypeError);
+      expect(call).toThrow(what);
+    }
+  });
+
+  test('every byte of the address counts', () => {
+    const address = decodeAddress(VECTOR.sender);
+    expect(verifyPqSignature(good, transaction, address)).toBe(true);
+    for (let at = 0; at < 32; at++) {
+      expect(verifyPqSignature(good, transaction, flip(address, at)), `${at}`).toBe(false);
+    }
+  });
+
+  test('a delegation of before July 2026: the hash of the program', () => {
+    const program = Uint8Array.of(12, 129, 1);
+    const message = programToSign(VECTOR.sender, program, 'programHash');
+    const whole = programToSign(VECTOR.sender, program);
+    expect(hex(message)).toBe(createHash('sha512-256').update(whole).digest('hex'));
+    const old = { ...good, sig: sign(message) };
+    const verify = (pqsig: PqSignature, signed?: unknown) =>
+      verifyPqDelegation(pqsig, program, VECTOR.sender, { signed } as never);
+    expect(verify(old, 'programHash')).toBe(true);
+    expect(verify(old)).toBe(false);
+    expect(verify(old, 'program')).toBe(false);
+    const recent = { ...good, sig: sign(whole) };
+    expect(verify(recent, 'program')).toBe(true);
+    expect(verify(recent, 'programHash')).toBe(false);
+    for (const signed of ['hash', null, 'transactionId']) {
+      expect(() => verify(recent, signed)).toThrow(RangeError);
+      expect(() => programToSign(VECTOR.sender, program, signed as never)).toThrow(RangeError);
+    }
+    expect(() => verifyPqDelegation(old, program, VECTOR.sender, null as never)).toThrow(TypeError);
   });
 
   test('another transaction or authorizer: false', () => {
