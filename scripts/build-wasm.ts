@@ -83,8 +83,8 @@ function exportTypes(declaration: string): string[] {
   )) {
     const [, name, parameters, result, constant] = match;
     if (name) members.push(`${name}: ${parameters} => ${result};`);
-    else if (constant === 'memory') members.push('memory: WebAssembly.Memory;');
-    else members.push(`${constant}: WebAssembly.Global;`);
+    else if (constant === 'memory') members.push('memory: { readonly buffer: ArrayBuffer };');
+    else members.push(`${constant}: { readonly value: number };`);
   }
   return members;
 }

@@ -64,7 +64,7 @@ describe.each(BOTH_MODULES)('%s module', (name) => {
 
   test('memory is fixed, and all of the module fits into it', () => {
     const { exports, memory } = freshMachine(name);
-    expect(() => exports.memory.grow(1)).toThrow(RangeError);
+    expect(() => (exports.memory as WebAssembly.Memory).grow(1)).toThrow(RangeError);
     const before = exports.memory.buffer;
     const falcon = createFalcon('falcon1024', { module: name });
     const { publicKey, secretKey } = falcon.keygen();

@@ -57,6 +57,7 @@ export function requireFormat(
 /**
  * Encodes a verified batch as an aggregate.
  *
+ * @internal
  * @throws CodedError `NO_PROOF` if a proof was requested and none was found, `ABORTED`
  */
 export async function encodeAggregate(

@@ -5,11 +5,13 @@
  * There are two formats. The *bundle* holds every signature, losslessly, at its entropy. The
  * *proof* holds none: it proves, in far fewer bytes, that every statement has a signature.
  */
+
 import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
 import { PROFILE_NUMBERS } from '../falcon/params.ts';
 import { copyBytes } from '../shared/arguments.ts';
 import { toHex } from '../shared/bytes.ts';
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
+import type { WasmModule } from '../shared/hostTypes.ts';
 import { checkCount, copyItems, copyStatements, readItems, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
@@ -341,6 +343,6 @@ export function statementCommitment(statements: readonly Statement[]): Uint8Arra
  * useLabradorModule(wasm);
  * ```
  */
-export function useLabradorModule(module: WebAssembly.Module): void {
+export function useLabradorModule(module: WasmModule): void {
   useModule(module);
 }

@@ -2,7 +2,9 @@
  * The asynchronous calls on the threads of a pool: verifying items, aggregating, verifying
  * aggregates.
  */
+
 import type { InvalidItem } from '../shared/errors.ts';
+import type { HostSignal } from '../shared/hostTypes.ts';
 import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './chooseFormat.ts';
@@ -195,7 +197,7 @@ async function spread<J, R>(
     readonly work: (job: J) => Work;
     readonly local: (job: J) => Promise<R>;
     readonly onDone: (job: J) => void;
-    readonly signal: AbortSignal | undefined;
+    readonly signal: HostSignal | undefined;
   },
 ): Promise<R[]> {
   const results = new Array<R>(jobs.length);

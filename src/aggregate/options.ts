@@ -1,7 +1,9 @@
 /** Options of the asynchronous calls, and their validation. */
+
 import type { Profile } from '../falcon/index.ts';
 import { checkProfile } from '../falcon/params.ts';
 import { checkHook, readList, readOptions } from '../shared/arguments.ts';
+import type { HostSignal, HostUrl } from '../shared/hostTypes.ts';
 import { hostParallelism } from '../shared/threads/host.ts';
 import { checkThreads } from '../shared/threads/pool.ts';
 import type { AggregateFormatOption, FormatChoice } from './chooseFormat.ts';
@@ -24,7 +26,7 @@ export interface AggregateStats {
 
 export interface WorkOptions {
   /** Stops the work: the promise is rejected with `ABORTED`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostSignal;
   /** Called occasionally, and at the end of each phase. If it throws, the promise is rejected. */
   readonly onProgress?: (progress: AggregateProgress) => void;
 }
@@ -42,7 +44,7 @@ export interface ThreadOptions {
    * as a separate entry. A relative string is resolved against the page (in Node, Deno and Bun: the
    * process's working directory).
    */
-  readonly workerUrl?: string | URL;
+  readonly workerUrl?: string | HostUrl;
 }
 
 export interface ProfileOption {

@@ -1,5 +1,7 @@
 /** Aggregation with threads and memory that persist between calls. */
+
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
+import type { HostSignal } from '../shared/hostTypes.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import { aggregateWith, invalidItemsIn, verifyWith } from './onThreads.ts';
@@ -62,7 +64,7 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
   return poolOn(openThreads(checkPoolOptions(options)));
 }
 
-/** Creates a pool on these threads. Closing the pool closes them. */
+/** Creates a pool on these threads. Closing the pool closes them. @internal */
 export function poolOn(pool: AggregateThreads): AggregatePool {
   const closing = new AbortController();
   let release: (() => void) | undefined;
@@ -75,8 +77,8 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
 
   /** Runs a call that ends when the pool is closed or the call's signal is aborted. */
   async function call<T>(
-    own: AbortSignal | undefined,
-    body: (signal: AbortSignal) => Promise<T>,
+    own: HostSignal | undefined,
+    body: (signal: HostSignal) => Promise<T>,
   ): Promise<T> {
     const signal = own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
     if (closing.signal.aborted) {

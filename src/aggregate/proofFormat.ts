@@ -7,10 +7,12 @@
  * A section proves its items in the order of the list. Its transcript starts with the entire
  * header.
  */
+
 import type { ParameterSet } from '../falcon/index.ts';
 import { SALT_BYTES } from '../falcon/salts.ts';
 import { concat } from '../shared/bytes.ts';
 import { CodedError, isCodedError } from '../shared/errors.ts';
+import type { HostSignal } from '../shared/hostTypes.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, kindOf, setOfKind } from './container.ts';
 import type { Claim } from './openAggregate.ts';
@@ -35,7 +37,7 @@ import { type AggregateThreads, openSession } from './threads.ts';
 const SECTIONS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
 
 export interface ProofHooks {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostSignal | undefined;
   /** Called with the approximate number of finished items. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Threads to prove with. */

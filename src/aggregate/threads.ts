@@ -2,7 +2,9 @@
  * The threads of an aggregate: a pool that runs the aggregate worker, the number of threads
  * worthwhile for a job, and the shares of a proof in them.
  */
+
 import { CodedError } from '../shared/errors.ts';
+import type { HostUrl } from '../shared/hostTypes.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../shared/threads/host.ts';
 import { checkWorkerUrl, ThreadPool } from '../shared/threads/pool.ts';
 import type { Helper, StepInput, StepName, StepOutput } from './proof/index.ts';
@@ -39,7 +41,7 @@ export class AggregateThreads extends ThreadPool {
    */
   constructor(settings: {
     readonly size: number;
-    readonly workerUrl?: string | URL | undefined;
+    readonly workerUrl?: string | HostUrl | undefined;
     /** bytes of transformed keys to keep, over all threads; default 0 */
     readonly keyCacheBytes?: number | undefined;
     readonly leastMs?: number;
@@ -71,7 +73,7 @@ export class AggregateThreads extends ThreadPool {
  */
 export function openThreads(options: {
   readonly threads?: number;
-  readonly workerUrl?: string | URL;
+  readonly workerUrl?: string | HostUrl;
   readonly keyCacheBytes?: number;
 }): AggregateThreads {
   const { threads = 1, workerUrl, keyCacheBytes } = options;

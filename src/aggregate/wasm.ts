@@ -12,7 +12,9 @@
  * after which the views returned by `i16`, `i64` and `bytes` are stale. Everything in this memory
  * is public.
  */
+
 import { CodedError } from '../shared/errors.ts';
+import type { WasmModule } from '../shared/hostTypes.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../shared/wasmLoader.ts';
 import { EDITS } from './labrador.relaxed.wasm.gen.ts';
 import { type LabradorExports, MODULE } from './labrador.wasm.gen.ts';
@@ -69,7 +71,7 @@ const loader = /* @__PURE__ */ moduleLoader({
 });
 
 /** Implements `useLabradorModule` of index.ts. */
-export const useModule = (module: WebAssembly.Module): void => loader.use(module);
+export const useModule = (module: WasmModule): void => loader.use(module);
 
 /** An instance and its arena. Threads do not share it, and its calls never overlap. */
 export class Labrador {
@@ -182,7 +184,7 @@ export class Labrador {
   }
 
   get #buffer(): ArrayBuffer {
-    return this.kernels.memory.buffer as ArrayBuffer;
+    return this.kernels.memory.buffer;
   }
 
   /** Copies bytes into memory. @returns their address */

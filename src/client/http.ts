@@ -1,4 +1,5 @@
 /** HTTP requests: address, API key, time limits, safe retries. Every failure is a ClientError. */
+import type { HostResponse, HostSignal, HostStream } from '../shared/hostTypes.ts';
 import { ClientError, malformed } from './clientError.ts';
 import { parseExactJson } from './exactJson.ts';
 import { checkKey, type Settings } from './options.ts';
@@ -15,7 +16,7 @@ export interface Call extends CallOptions {
   /** Path below the base address, or an absolute URL outside the service. */
   readonly to: { readonly path: string } | { readonly url: string };
   /** A JSON body. A function creates it for each attempt, since a stream can be sent only once. */
-  readonly body?: string | Uint8Array | (() => BodyInit);
+  readonly body?: string | Uint8Array | (() => HostStream);
   readonly headers?: Readonly<Record<string, string>>;
   readonly repeat: Repeat | ((error: ClientError) => Promise<Repeat>);
   /** True if the request transfers much data and so has a longer time limit. */
@@ -24,7 +25,7 @@ export interface Call extends CallOptions {
   readonly by?: (
     url: string,
     headers: Record<string, string>,
-    signal: AbortSignal,
+    signal: HostSignal,
   ) => Promise<Answer>;
 }
 
@@ -45,7 +46,7 @@ export class Http {
   readonly #fetch: Fetch;
   readonly #timeoutMs: number;
   readonly #transferTimeoutMs: number;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: HostSignal | undefined;
 
   constructor(settings: Settings) {
     this.base = readBase(settings.baseUrl);
@@ -117,7 +118,7 @@ export class Http {
   }
 
   /** Waits. @throws ClientError `ABORTED` if the signal of the call or the client aborts */
-  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  async sleep(ms: number, signal?: HostSignal): Promise<void> {
     const link = linkSignals([this.#signal, signal], ms);
     await new Promise<unknown>((resolve) => {
       if (link.signal.aborted) resolve(null);
@@ -147,7 +148,7 @@ export class Http {
   }
 
   /** Starts an attempt by `fetch`. */
-  #open(call: Call, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+  #open(call: Call, headers: Record<string, string>, signal: HostSignal): Promise<HostResponse> {
     const { method, body: given } = call;
     const body = typeof given === 'function' ? given() : (given as BodyInit | undefined);
     return this.#fetch(this.#url(call), {
@@ -189,11 +190,11 @@ function describe({ method, to }: Call): string {
   return `${method} ${path.split('?')[0]}`;
 }
 
-async function readAnswer(response: Response): Promise<Answer> {
+async function readAnswer(response: HostResponse): Promise<Answer> {
   return { status: response.status, headers: response.headers, text: await readText(response) };
 }
 
-async function readText(response: Response): Promise<string> {
+async function readText(response: HostResponse): Promise<string> {
   if (response.body === null) return response.text();
   const decoder = new TextDecoder();
   let text = '';
@@ -233,7 +234,7 @@ export function parseOrNothing(text: string): unknown {
 }
 
 /** Creates the error of a call that a signal aborted. */
-const aborted = ({ reason }: AbortSignal): ClientError =>
+const aborted = ({ reason }: HostSignal): ClientError =>
   new ClientError('aborted', {
     code: 'ABORTED',
     message: 'The call was aborted by its signal',

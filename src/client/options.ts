@@ -1,5 +1,7 @@
 /** The options of the client and its methods: each is read once, and checked before any request. */
+
 import { checkHook, readOptions, typeName } from '../shared/arguments.ts';
+import type { HostSignal } from '../shared/hostTypes.ts';
 import type { CallOptions, ClientOptions, RetryOptions } from './types.ts';
 
 /** The longest delay of a timer, in milliseconds: about 25 days. */
@@ -40,7 +42,7 @@ export interface Settings {
   readonly idempotencyKeys: boolean | 'ask';
   readonly uploadBy: NonNullable<ClientOptions['uploadBy']>;
   readonly compress: 'gzip' | false;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: HostSignal | undefined;
 }
 
 /** @throws TypeError, RangeError for unknown options and wrong values */
@@ -161,11 +163,11 @@ function readArray(name: string, value: unknown): readonly unknown[] {
 }
 
 /** Accepts the signals of every realm. */
-function readSignal(value: unknown): AbortSignal | undefined {
+function readSignal(value: unknown): HostSignal | undefined {
   if (value === undefined) return undefined;
-  const { aborted, addEventListener } = Object(value) as Partial<AbortSignal>;
+  const { aborted, addEventListener } = Object(value) as Partial<HostSignal>;
   if (typeof aborted === 'boolean' && typeof addEventListener === 'function') {
-    return value as AbortSignal;
+    return value as HostSignal;
   }
   throw new TypeError(`"signal" expected an AbortSignal, got ${typeName(value)}`);
 }

@@ -1,5 +1,7 @@
 /** Submission of a batch: in one request, or by create, upload and notify. */
+
 import { toHex } from '../shared/bytes.ts';
+import type { HostSignal } from '../shared/hostTypes.ts';
 import { beforeNotification } from '../wire/taskStates.ts';
 import { ClientError, malformed } from './clientError.ts';
 import { type Http, parseOrNothing } from './http.ts';
@@ -20,7 +22,7 @@ export function repeatUnderKey(
   http: Http,
   support: NonNullable<ClientOptions['idempotencyKeys']>,
   path: string,
-  signal?: AbortSignal,
+  signal?: HostSignal,
 ): (error: ClientError) => Promise<Repeat> {
   return async (error) => {
     if (support !== 'ask') return support ? 'safe' : 'unsafe';
@@ -29,7 +31,7 @@ export function repeatUnderKey(
 }
 
 /** Returns whether the server's OpenAPI document declares the header. */
-async function saysItKnowsKeys(http: Http, path: string, signal?: AbortSignal): Promise<boolean> {
+async function saysItKnowsKeys(http: Http, path: string, signal?: HostSignal): Promise<boolean> {
   try {
     const to = { path: '/v1/openapi.json' };
     const document = asObject(await http.json({ method: 'GET', to, repeat: 'safe', signal }), 'It');

@@ -1,4 +1,11 @@
 /** Types of answers and arguments. Members of answers have their names on the wire. */
+import type {
+  HostBlob,
+  HostRequestInit,
+  HostResponse,
+  HostSignal,
+  HostUrl,
+} from '../shared/hostTypes.ts';
 import type { TaskItem as Item, Triple } from '../wire/triple.ts';
 
 export type { Item, Triple };
@@ -18,7 +25,7 @@ export type StatementInput =
   | Pick<Triple, 'digest' | 'public_key'>;
 
 /** A batch: an ordered list of items or triples, or a whole task file (a JSON array of triples). */
-export type Batch = readonly (Triple | Item)[] | Uint8Array | string | Blob;
+export type Batch = readonly (Triple | Item)[] | Uint8Array | string | HostBlob;
 
 /** The answer of the signing endpoint. */
 export type SignAnswer = Triple;
@@ -165,7 +172,7 @@ export interface SubmitProgress extends TransferProgress {
 
 /** Options of every method. Aborting the signal rejects the call with the code `ABORTED`. */
 export interface CallOptions {
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostSignal | undefined;
 }
 
 /** Retry options. Only requests that are safe to repeat are retried. */
@@ -181,12 +188,12 @@ export interface RetryOptions {
 }
 
 /** The part of `fetch` that the client uses. */
-export type Fetch = (input: string, init: RequestInit) => Promise<Response>;
+export type Fetch = (input: string, init: HostRequestInit) => Promise<HostResponse>;
 
 /** Options of `createClient`; only `baseUrl` has no default. */
 export interface ClientOptions {
   /** Address of the service, with its mount path, without `/v1`. May be relative on a page. */
-  readonly baseUrl: string | URL;
+  readonly baseUrl: string | HostUrl;
   /** The API key, or a function that returns it. Sent only to the service, never to signed URLs. */
   readonly apiKey?: string | (() => string | Promise<string>);
   /** The service's segment in its paths; default `svc`. */
@@ -216,5 +223,5 @@ export interface ClientOptions {
    */
   readonly compress?: 'gzip' | false;
   /** Aborts all calls of this client. */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostSignal;
 }

@@ -1,4 +1,5 @@
 /** Waits for the end of a task: by server-sent events if the server has them, else by polling. */
+import type { HostSignal } from '../shared/hostTypes.ts';
 import { ClientError } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import type { Http } from './http.ts';
@@ -22,9 +23,9 @@ export interface WaitOptions extends CallOptions {
 export interface TaskReader {
   readonly http: Http;
   readonly tasksPath: string;
-  record(id: TaskId, signal?: AbortSignal): Promise<TaskRecord>;
+  record(id: TaskId, signal?: HostSignal): Promise<TaskRecord>;
   /** Returns the task if the list contains it among the completed ones. */
-  findCompleted(id: TaskId, signal?: AbortSignal): Promise<TaskListItem | null>;
+  findCompleted(id: TaskId, signal?: HostSignal): Promise<TaskListItem | null>;
 }
 
 /** Number of consecutive streams without a record after which events are no longer tried. */
@@ -89,7 +90,7 @@ class Streams {
   async follow(
     { http, tasksPath }: TaskReader,
     id: TaskId,
-    signal: AbortSignal | undefined,
+    signal: HostSignal | undefined,
     hear: (record: TaskRecord) => void,
   ): Promise<End | null> {
     if (performance.now() < this.#notBeforeMs) return null;
@@ -123,7 +124,7 @@ function passes(error: unknown): boolean {
 async function ask(
   reader: TaskReader,
   id: TaskId,
-  signal: AbortSignal | undefined,
+  signal: HostSignal | undefined,
   hear: (record: TaskRecord) => void,
 ): Promise<End | null> {
   const record = await reader.record(id, signal);

@@ -1,4 +1,5 @@
 /** The interface of the library for one parameter set, with its documentation. */
+import type { ModuleName } from '../shared/wasmLoader.ts';
 import type { FalconDeterministic } from './det.ts';
 import type { FalconLengths } from './params.ts';
 import type {
@@ -15,7 +16,6 @@ import type {
   SignOptions,
   VerifyOptions,
 } from './types.ts';
-import type { ModuleName } from './wasm.ts';
 
 /**
  * One parameter set. All functions are synchronous and need no `this`.

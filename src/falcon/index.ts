@@ -2,7 +2,9 @@
  * Falcon-512 and Falcon-1024: key generation, signing, verification. One object per parameter set,
  * with the argument order of @noble/post-quantum.
  */
+
 import { copyBytes, InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
+import type { WasmModule } from '../shared/hostTypes.ts';
 import { invalidSeal, seal, unseal } from './attached.ts';
 import { signAsAsked } from './coins.ts';
 import { createDeterministic } from './deterministicSigner.ts';
@@ -15,6 +17,7 @@ import { createVerifier } from './verifier.ts';
 import { readPublicKey, verifyOne } from './verify.ts';
 import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
 
+export type { ModuleName } from '../shared/wasmLoader.ts';
 export type * from './det.ts';
 export type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
 export type { FalconLengths } from './params.ts';
@@ -26,7 +29,6 @@ export {
   type VerifyPoolOptions,
   type VerifyPoolStats,
 } from './verifyPool.ts';
-export type { ModuleName } from './wasm.ts';
 
 /**
  * Creates the object of a parameter set for a given profile and module. Normally, import
@@ -120,6 +122,6 @@ export async function ready(): Promise<void> {
  * useFalconModule(wasm);
  * ```
  */
-export function useFalconModule(module: WebAssembly.Module): void {
+export function useFalconModule(module: WasmModule): void {
   useModule(module);
 }

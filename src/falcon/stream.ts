@@ -31,7 +31,7 @@ async function* piecesOf(stream: ByteStream): AsyncGenerator<unknown, void> {
     yield* stream;
     return;
   }
-  const reader = (stream as ReadableStream<Uint8Array>).getReader();
+  const reader = stream.getReader();
   let isDone = false;
   try {
     for (;;) {

@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** The types of this folder. Contains no code, so that every file can import it. */
+import type { ReadableBytes } from '../shared/hostTypes.ts';
 
 export type ParameterSet = 'falcon512' | 'falcon1024';
 
@@ -124,7 +125,7 @@ export interface VerifyOptions {
  * A message in pieces. Each piece is read before the next one is requested. Piece boundaries do not
  * matter.
  */
-export type ByteStream = AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
+export type ByteStream = AsyncIterable<Uint8Array> | ReadableBytes;
 
 /** Options of a call that has none yet: any option throws. */
 export type NoOptions = Readonly<Record<string, never>>;

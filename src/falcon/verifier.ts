@@ -1,12 +1,13 @@
 /** The part of `Falcon` that needs no secret key, without secret-key code. */
 import { copyBytes, readBytes } from '../shared/arguments.ts';
+import type { ModuleName } from '../shared/wasmLoader.ts';
 import { Batch, readItems } from './batch.ts';
 import type { Falcon } from './falcon.ts';
 import { PreparedKey } from './keys.ts';
 import type { FalconParams } from './params.ts';
 import { verifyStream } from './stream.ts';
 import { prepareKey, readPublicKey, readVerifyOptions, verifyOne } from './verify.ts';
-import { type ModuleName, run } from './wasm.ts';
+import { run } from './wasm.ts';
 
 /** The verifying part of `Falcon`. */
 export interface FalconVerifier

@@ -13,6 +13,7 @@ import { createVerifier, type FalconVerifier } from './verifier.ts';
 import { bestModule } from './wasm.ts';
 
 export { isCodedError } from '../shared/errors.ts';
+export type { ModuleName } from '../shared/wasmLoader.ts';
 export type {
   DeterministicFormat,
   DeterministicInvalidReason,
@@ -42,7 +43,6 @@ export type {
   VerifyOptions,
 } from './types.ts';
 export type { FalconVerifier } from './verifier.ts';
-export type { ModuleName } from './wasm.ts';
 
 /** Verification for a parameter set of round 3, including deterministic signatures. */
 export interface Round3Verifier extends FalconVerifier {

@@ -1,5 +1,7 @@
 /** The options of verify pools, and their validation. */
+
 import { checkHook, readOptions } from '../shared/arguments.ts';
+import type { HostSignal, HostUrl } from '../shared/hostTypes.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../shared/threads/host.ts';
 import { checkThreads, checkWorkerUrl } from '../shared/threads/pool.ts';
 import { type FalconParams, paramsOf, readFormat } from './params.ts';
@@ -29,7 +31,7 @@ export interface VerifyPoolOptions {
    * a separate entry. A relative string is resolved against the page (in Node, Deno and Bun:
    * against the working directory).
    */
-  readonly workerUrl?: string | URL;
+  readonly workerUrl?: string | HostUrl;
   /** Default for the `onStats` option of `verifyBatch`. */
   readonly onStats?: OnStats;
 }
@@ -37,7 +39,7 @@ export interface VerifyPoolOptions {
 /** Options of {@link VerifyPool.verifyBatch}. */
 export interface VerifyPoolBatchOptions extends VerifyOptions {
   /** Stops the batch: the promise is rejected with `ABORTED`, and runs not yet sent are dropped. */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostSignal;
   /** Called after each run of items, with the number verified so far and the total. */
   readonly onProgress?: (done: number, total: number) => void;
   /** Called once, when the batch is verified and every started thread is running or lost. */
@@ -56,6 +58,7 @@ const beside = (): WorkerModule =>
   );
 
 /**
+ * @internal
  * @returns the options with their defaults
  * @throws TypeError or RangeError for unknown names or values out of range
  */

@@ -6,8 +6,10 @@
  * instance is discarded: its memory may be in any state, so it is zeroed, and the next call creates
  * a new instance.
  */
+
 import type { InputBytes } from '../shared/arguments.ts';
 import { CodedError } from '../shared/errors.ts';
+import type { WasmInstance, WasmModule } from '../shared/hostTypes.ts';
 import { apply, fill, set, slice, subarray } from '../shared/intrinsics.ts';
 import { bestModule, type ModuleName, moduleLoader } from '../shared/wasmLoader.ts';
 import { EDITS } from './falcon.relaxed.wasm.gen.ts';
@@ -59,11 +61,11 @@ export class Machine {
   /** True once a call has ended with an exception. */
   isLost = false;
 
-  constructor(instance: WebAssembly.Instance) {
+  constructor(instance: WasmInstance) {
     const exports = instance.exports as unknown as FalconExports;
-    const buffer = exports.memory.buffer as ArrayBuffer; // never grows, so views stay valid
+    const buffer = exports.memory.buffer; // never grows, so views stay valid
     // The verification module has no regions for secrets.
-    const region = (at: WebAssembly.Global | undefined, length: number) =>
+    const region = (at: { readonly value: number } | undefined, length: number) =>
       at === undefined ? new Uint8Array(0) : new Uint8Array(buffer, at.value, length);
     this.exports = exports;
     this.memory = new Uint8Array(buffer);
@@ -149,7 +151,7 @@ export function machine(name: ModuleName): Machine {
 export { bestModule, checkModule, type ModuleName } from '../shared/wasmLoader.ts';
 
 /** See `useFalconModule` in index.ts. */
-export function useModule(module: WebAssembly.Module): void {
+export function useModule(module: WasmModule): void {
   loader.use(module);
   machines[bestModule()] = undefined;
 }

@@ -1,4 +1,5 @@
 /** Timeouts, wake-up signals and semaphores. */
+import type { HostSignal } from './hostTypes.ts';
 
 /** Time to read what arrived while this thread was too busy to notice. */
 const SECOND_LOOK_MS = 50;
@@ -73,7 +74,7 @@ export class Semaphore {
    * @param user any value that identifies the user; default: all calls have the same user
    * @throws the signal's reason, if it is aborted before that
    */
-  async hold<T>(work: () => Promise<T>, signal?: AbortSignal, user?: unknown): Promise<T> {
+  async hold<T>(work: () => Promise<T>, signal?: HostSignal, user?: unknown): Promise<T> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free--;
     else await this.#turn(signal, user);
@@ -84,7 +85,7 @@ export class Semaphore {
     }
   }
 
-  #turn(signal: AbortSignal | undefined, user: unknown): Promise<void> {
+  #turn(signal: HostSignal | undefined, user: unknown): Promise<void> {
     const calls = this.#waiting.get(user) ?? new Set();
     this.#waiting.set(user, calls);
     return new Promise((resolve, reject) => {

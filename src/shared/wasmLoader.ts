@@ -2,7 +2,9 @@
  * Compiles and instantiates the modules. Importing never throws: if the host lacks a feature, the
  * first call that needs it throws.
  */
+
 import { CodedError, isStackOverflow } from './errors.ts';
+import type { WasmInstance, WasmModule } from './hostTypes.ts';
 import { type EmbeddedModule, moduleBytes } from './moduleEdits.ts';
 
 /**
@@ -17,7 +19,7 @@ export interface ModuleLoader {
    * @returns a new instance
    * @throws CodedError `NO_WEBASSEMBLY`, `OUT_OF_MEMORY` if this host cannot create one
    */
-  instantiate(name: ModuleName): WebAssembly.Instance;
+  instantiate(name: ModuleName): WasmInstance;
   /**
    * Compiles without blocking, for hosts that prefer or require it.
    *
@@ -30,7 +32,7 @@ export interface ModuleLoader {
    * @throws TypeError if it is not a compiled module, RangeError if it is a different module;
    *   CodedError `NO_WEBASSEMBLY`
    */
-  use(module: WebAssembly.Module): void;
+  use(module: WasmModule): void;
 }
 
 /** The properties of a module that its loader needs. */
@@ -92,7 +94,7 @@ export function checkModule(name: unknown): ModuleName {
 
 /** Creates the loader of a module. Nothing is compiled before the first instance. */
 export function moduleLoader(source: ModuleSource): ModuleLoader {
-  const compiled: Partial<Record<ModuleName, WebAssembly.Module>> = {};
+  const compiled: Partial<Record<ModuleName, WasmModule>> = {};
   const bytes = (name: ModuleName) =>
     moduleBytes(source.plain, name === 'relaxed' ? source.relaxed : undefined);
 
@@ -126,7 +128,7 @@ export function moduleLoader(source: ModuleSource): ModuleLoader {
   } satisfies ModuleLoader);
 }
 
-function exportsOf(module: WebAssembly.Module): readonly { readonly name: string }[] {
+function exportsOf(module: WasmModule): readonly { readonly name: string }[] {
   try {
     return WebAssembly.Module.exports(module);
   } catch {

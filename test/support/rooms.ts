@@ -2,7 +2,7 @@
 
 /** What the library's rooms stand on. */
 const FOUNDATION =
-  /^src\/shared\/(errors|intrinsics|arguments|bytes|utf8|inflate|random|wait|wasmLoader)\.ts$/;
+  /^src\/shared\/(errors|intrinsics|arguments|bytes|utf8|host\w+|inflate|random|wait|wasmLoader)\.ts$/;
 
 /** What all of the command line may use. */
 const LIBRARY: readonly RegExp[] = [
@@ -24,9 +24,9 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/shared\/(intrinsics|errors|arguments|bytes|utf8|random|wait|wasm\w+)(\.d)?\.ts$/,
+    from: /^src\/shared\/(intr\w+|errors|arguments|bytes|utf8|host\w+|random|wait|wasm\w+)(\.d)?\.ts$/,
     self: '',
-    to: [/^src\/shared\/(errors|intrinsics|moduleEdits|utf8)\.ts$/],
+    to: [/^src\/shared\/(errors|hostTypes|intrinsics|moduleEdits|utf8)\.ts$/],
   },
   {
     from: /^src\/shared\/(inflate|moduleEdits)\.ts$/,
@@ -173,7 +173,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\/(stores|blobs)\//,
     self: '',
     to: [
-      /^src\/shared\/(errors|bytes|wait)\.ts$/,
+      /^src\/shared\/(errors|bytes|hostTypes|wait)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
       /^src\/middleware\/events\.ts$/,
       // A store may have a thread of its own.
@@ -229,7 +229,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/client\//,
     self: 'src/client/',
     to: [
-      /^src\/shared\/(errors|bytes|random|arguments)\.ts$/,
+      /^src\/shared\/(errors|bytes|hostTypes|random|arguments)\.ts$/,
       /^src\/aggregate\/index\.ts$/,
       // Formats that need nothing of the library.
       /^src\/wire\/(hex|triple|taskStates)\.ts$/,

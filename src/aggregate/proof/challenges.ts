@@ -144,7 +144,7 @@ export function prepareOmega(lab: Labrador, seed: Seed): number {
 export function sampleOmegas(lab: Labrador, seed: Seed, count: number): Values[] {
   return lab.scope(() => {
     const at = sampleScalars(lab, seed, STREAM.omega, count);
-    const buffer = lab.kernels.memory.buffer as ArrayBuffer;
+    const buffer = lab.kernels.memory.buffer;
     return Array.from({ length: liftsOf(seed.level).count }, (_, k) =>
       new BigInt64Array(buffer, at + 8 * count * k, count).slice(),
     );

@@ -31,7 +31,7 @@ export interface Blocks {
 
 /** A copy of the columns of a vector of one row. */
 export function blocksOf(lab: Labrador, { at, columns, stride }: Vecs): Blocks {
-  const values = new Int16Array(lab.kernels.memory.buffer as ArrayBuffer, at, stride / 2).slice();
+  const values = new Int16Array(lab.kernels.memory.buffer, at, stride / 2).slice();
   return { columns, values };
 }
 

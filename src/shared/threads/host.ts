@@ -3,6 +3,7 @@
  * Bun, Deno), else the global `Worker` (browsers). It is looked up at run time, so that browser
  * bundles contain no `node:` import.
  */
+import type { HostUrl, HostWorker } from '../hostTypes.ts';
 
 /** One thread. After `onLost` it makes no further callbacks. */
 export interface HostThread {
@@ -24,12 +25,12 @@ export interface HostThreadEvents {
 /** The module that a thread runs. */
 export interface WorkerModule {
   /** @throws TypeError if its address is unknown, as in a bundle without `import.meta.url` */
-  locate(): URL;
+  locate(): HostUrl;
   /**
    * Creates a global `Worker` of it, in a form that bundlers recognise; if absent, the address is
    * used.
    */
-  readonly make?: (() => Worker) | undefined;
+  readonly make?: (() => HostWorker) | undefined;
 }
 
 /** Memory limits of a thread, on hosts that support them (Node). */
@@ -40,7 +41,7 @@ export interface ThreadLimits {
 /** The part of node:worker_threads that is used here. */
 interface NodeThreads {
   Worker: new (
-    url: URL,
+    url: HostUrl,
     options: { execArgv?: string[]; resourceLimits?: ThreadLimits },
   ) => {
     postMessage(message: unknown, transfer: readonly ArrayBuffer[]): void;
@@ -86,7 +87,7 @@ function nodeThreads(): NodeThreads | undefined {
 export function workerBeside(
   base: string | undefined,
   name: string,
-  make?: () => Worker,
+  make?: () => HostWorker,
 ): WorkerModule {
   const isSource = base?.endsWith('.ts') === true;
   const file = `./${name}.${isSource ? 'ts' : 'js'}`;
@@ -98,11 +99,11 @@ export function workerBeside(
  * relative. In browsers it is resolved against the document's base (in a worker, the worker's
  * script), as for `new Worker`; in Node, Deno and Bun, against the working directory.
  */
-export function workerAt(address: string | URL): WorkerModule {
+export function workerAt(address: string | HostUrl): WorkerModule {
   return { locate: () => (address instanceof URL ? address : resolveAddress(address)) };
 }
 
-function resolveAddress(address: string): URL {
+function resolveAddress(address: string): HostUrl {
   const drive = /^[a-z]:[\\/]/i.test(address);
   if (!drive && URL.canParse(address)) return new URL(address);
   if (nodeThreads() === undefined) {
@@ -110,7 +111,7 @@ function resolveAddress(address: string): URL {
   }
   const builtin = host.process!.getBuiltinModule!;
   const { resolve } = builtin('node:path') as { resolve(path: string): string };
-  const { pathToFileURL } = builtin('node:url') as { pathToFileURL(path: string): URL };
+  const { pathToFileURL } = builtin('node:url') as { pathToFileURL(path: string): HostUrl };
   return pathToFileURL(resolve(address));
 }
 

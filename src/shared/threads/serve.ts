@@ -1,11 +1,13 @@
 /** The worker's side of a pool's thread: its module calls `serveThread` once. */
+
 import { CodedError } from '../errors.ts';
+import type { HostSignal } from '../hostTypes.ts';
 import { type OwnLine, ownLine } from './host.ts';
 import { type Answer, faultOf, flatten, type Request, unflatten } from './messages.ts';
 
 export interface WorkContext {
   /** Aborted if the answer is no longer wanted. */
-  readonly signal: AbortSignal;
+  readonly signal: HostSignal;
   /** Sends news before the answer. */
   tell(news: unknown): void;
 }
@@ -19,7 +21,7 @@ class Context implements WorkContext {
     this.tell = tell;
   }
 
-  get signal(): AbortSignal {
+  get signal(): HostSignal {
     this.#controller ??= new AbortController();
     return this.#controller.signal;
   }

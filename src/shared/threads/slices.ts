@@ -1,17 +1,19 @@
 /** Divides long work of the calling thread into slices, so that the host stays responsive. */
+
 import { CodedError } from '../errors.ts';
+import type { HostSignal } from '../hostTypes.ts';
 import { yieldToHost } from '../wait.ts';
 
 /** Duration of a slice in milliseconds, after which other work of the thread can run. */
 const SLICE_MS = 10;
 
 export class Slices {
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: HostSignal | undefined;
   readonly #show: (() => void) | undefined;
   #end = 0;
 
   /** @param show called at the end of each slice */
-  constructor(signal: AbortSignal | undefined, show?: () => void) {
+  constructor(signal: HostSignal | undefined, show?: () => void) {
     this.#signal = signal;
     this.#show = show;
   }
@@ -32,6 +34,6 @@ export class Slices {
 }
 
 /** @throws CodedError `ABORTED` if the signal is aborted */
-export function throwIfAborted(signal: AbortSignal | undefined): void {
+export function throwIfAborted(signal: HostSignal | undefined): void {
   if (signal?.aborted) throw new CodedError('ABORTED', { cause: signal.reason });
 }

@@ -2,7 +2,9 @@
  * Independent jobs, distributed to the threads that are running and to the calling thread. Jobs of
  * a lost thread are repeated.
  */
+
 import { CodedError } from '../errors.ts';
+import type { HostSignal } from '../hostTypes.ts';
 import type { Parcel, PoolThread } from './thread.ts';
 
 export interface Way<J, R> {
@@ -12,7 +14,7 @@ export interface Way<J, R> {
   readonly local: (job: J) => Promise<R>;
   /** Receives each result once, in order of completion. */
   readonly onDone: (job: J, result: R) => void;
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: HostSignal | undefined;
   /** True if this thread works only while no other thread does. */
   readonly isSpare?: boolean;
 }

@@ -1,5 +1,7 @@
 /** A thread of a pool: start, requests, end. */
+
 import { CodedError } from '../errors.ts';
+import type { HostSignal } from '../hostTypes.ts';
 import { deferred } from '../wait.ts';
 import {
   type HostThread,
@@ -20,7 +22,7 @@ export interface CallOptions {
   /** Receives the worker's news before its answer. */
   readonly onNews?: (news: unknown) => void;
   /** Notifies the worker that its answer is no longer wanted. */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostSignal;
   /** Time for the worker to answer after `signal`, before it is terminated. Milliseconds. */
   readonly graceMs?: number;
 }
@@ -127,7 +129,7 @@ export class PoolThread {
   async #cancellable(
     id: number,
     answer: Promise<unknown>,
-    signal: AbortSignal,
+    signal: HostSignal,
     graceMs: number | undefined,
   ): Promise<unknown> {
     let timer: ReturnType<typeof setTimeout> | undefined;

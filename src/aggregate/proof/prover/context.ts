@@ -2,7 +2,9 @@
  * The state shared by the prover's steps: the module, the column provers, the transcript, the
  * number of the level, and the progress.
  */
+
 import { CodedError } from '../../../shared/errors.ts';
+import type { HostSignal } from '../../../shared/hostTypes.ts';
 import { yieldToHost } from '../../../shared/wait.ts';
 import type { Coefs, Labrador } from '../../wasm.ts';
 import { Seed } from '../challenges.ts';
@@ -55,7 +57,7 @@ export class Context {
   readonly keys: KeyStore;
   readonly transcript: Transcript;
   readonly #onProgress: ((progress: ProveProgress) => void) | undefined;
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: HostSignal | undefined;
   readonly #inspect: ((level: ShownLevel) => void) | undefined;
   /** number of polynomials in the rows of each level, and of all levels */
   readonly #weights: readonly number[];
@@ -71,7 +73,7 @@ export class Context {
     weights: readonly number[],
     options: {
       onProgress?: ((progress: ProveProgress) => void) | undefined;
-      signal?: AbortSignal | undefined;
+      signal?: HostSignal | undefined;
       trace?: Trace | undefined;
       inspect?: ((level: ShownLevel) => void) | undefined;
     },

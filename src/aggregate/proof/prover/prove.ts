@@ -1,7 +1,9 @@
 /** The prover of one section (docs/protocol.md, 12). */
+
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import { concat } from '../../../shared/bytes.ts';
 import { CodedError } from '../../../shared/errors.ts';
+import type { HostSignal } from '../../../shared/hostTypes.ts';
 import {
   type OrdinaryLevel,
   type Parameters,
@@ -30,7 +32,7 @@ export interface ProveOptions {
   /** Called occasionally; an exception rejects the promise. */
   readonly onProgress?: (progress: ProveProgress) => void;
   /** Stops the work: the promise is rejected with `ABORTED`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostSignal;
   /** Receives the transcript, including failed attempts. */
   readonly trace?: Trace;
   /** Column provers in other threads. */

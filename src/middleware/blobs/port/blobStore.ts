@@ -2,12 +2,13 @@
  * The port for files: task files that clients upload, and result files. Implemented here by a
  * directory and by S3; a host can write its own. `BlobStore` states the contract.
  */
+import type { HostSignal, HostStream } from '../../../shared/hostTypes.ts';
 import type { BlobRef } from '../../stores/port/task.ts';
 
 export type { BlobRef };
 
 /** A file, whole or in pieces, some of which may be empty. */
-export type BlobBody = Uint8Array | AsyncIterable<Uint8Array> | ReadableStream<Uint8Array>;
+export type BlobBody = Uint8Array | AsyncIterable<Uint8Array> | HostStream;
 
 export interface BlobPutOptions {
   /** `put` stops reading and throws BODY_TOO_LARGE when more has arrived. */
@@ -16,7 +17,7 @@ export interface BlobPutOptions {
    * Aborts the `put`: it rejects at once, even if the body has stalled, and nothing is left of the
    * file.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: HostSignal;
 }
 
 export interface UploadUrlOptions {
@@ -52,7 +53,7 @@ export interface Arrivals {
 
 export interface StoredBlob {
   readonly bytes: number;
-  readonly body: ReadableStream<Uint8Array>;
+  readonly body: HostStream;
 }
 
 /**
