@@ -2,7 +2,7 @@
 
 import type { Profile } from '../falcon/index.ts';
 import { checkProfile } from '../falcon/params.ts';
-import { checkHook, readList, readOptions } from '../shared/arguments.ts';
+import { checkHook, checkSignal, readList, readOptions } from '../shared/arguments.ts';
 import type { HostSignal, HostUrl } from '../shared/hostTypes.ts';
 import { hostParallelism } from '../shared/threads/host.ts';
 import { checkThreads } from '../shared/threads/pool.ts';
@@ -177,8 +177,6 @@ function readProfiles(value: unknown): readonly Profile[] {
 }
 
 function checkWork({ signal, onProgress }: WorkOptions): void {
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError('"signal" expected an AbortSignal');
-  }
+  checkSignal(signal);
   checkHook('onProgress', onProgress);
 }

@@ -2,6 +2,7 @@
 
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import type { HostSignal } from '../shared/hostTypes.ts';
+import { Stop } from '../shared/threads/stop.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import { aggregateWith, invalidItemsIn, verifyWith } from './onThreads.ts';
@@ -66,7 +67,7 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
 
 /** Creates a pool on these threads. Closing the pool closes them. @internal */
 export function poolOn(pool: AggregateThreads): AggregatePool {
-  const closing = new AbortController();
+  const closing = new Stop();
   let release: (() => void) | undefined;
   const hold = (): (() => void) => {
     const releases = [holdInstances(), holdKeys(pool.keyBytes)];
@@ -80,16 +81,15 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
     own: HostSignal | undefined,
     body: (signal: HostSignal) => Promise<T>,
   ): Promise<T> {
-    const signal = own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
-    if (closing.signal.aborted) {
+    if (closing.aborted) {
       throw new CodedError('ABORTED', { message: 'The aggregate pool is closed' });
     }
     release ??= hold();
-    return body(signal);
+    return closing.during(own, body);
   }
 
   async function close(): Promise<void> {
-    if (closing.signal.aborted) return;
+    if (closing.aborted) return;
     closing.abort('The aggregate pool is closed');
     release?.();
     await pool.close();

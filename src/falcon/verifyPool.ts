@@ -15,6 +15,7 @@ import { lengthOf } from '../shared/intrinsics.ts';
 import { packItems } from '../shared/threads/packItems.ts';
 import { ThreadPool } from '../shared/threads/pool.ts';
 import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
+import { Stop } from '../shared/threads/stop.ts';
 import { type ReadItem, readItems } from './batch.ts';
 import type { FalconParams } from './params.ts';
 import type { BatchItem, InvalidBatchItem, ParameterSet } from './types.ts';
@@ -88,7 +89,7 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
   const parameterSet = params.name;
   const pool = new ThreadPool({ size: threads, name: VERIFY_WORKER, module });
   const buffers = new SpareBuffers(2 * threads);
-  const closing = new AbortController();
+  const closing = new Stop();
 
   async function verifyBatch(
     given: readonly BatchItem[],
@@ -97,46 +98,47 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
     const items = readItems(given, params);
     const checked = checkBatchOptions(batchOptions, onAllStats);
     const { signal: own, onProgress, onStats, format } = checked;
-    if (closing.signal.aborted) throw closedError();
+    if (closing.aborted) throw closedError();
     throwIfAborted(own);
-    const signal = own === undefined ? closing.signal : AbortSignal.any([own, closing.signal]);
     const invalid: InvalidBatchItem[] = [];
-    const slices = new Slices(signal);
     let done = 0;
 
     const count = Math.ceil(items.length / RUN_MIN);
-    await pool.spread<Run, { invalid: InvalidBatchItem[]; buffer?: ArrayBuffer }>(
-      runsOf(items, threads),
-      count,
-      {
-        signal,
-        isSpare: true,
-        parcel: ({ from, to }) => {
-          const buffer = packItems(items, from, to, (size) => buffers.take(size));
-          return {
-            work: { parameterSet, buffer, format } satisfies VerifyWork,
-            transfer: [buffer],
-          };
+    await closing.during(own, (signal) => {
+      const slices = new Slices(signal);
+      return pool.spread<Run, { invalid: InvalidBatchItem[]; buffer?: ArrayBuffer }>(
+        runsOf(items, threads),
+        count,
+        {
+          signal,
+          isSpare: true,
+          parcel: ({ from, to }) => {
+            const buffer = packItems(items, from, to, (size) => buffers.take(size));
+            return {
+              work: { parameterSet, buffer, format } satisfies VerifyWork,
+              transfer: [buffer],
+            };
+          },
+          local: async (run) => ({
+            invalid: await verifyInSteps(params, items, run, slices, format),
+          }),
+          onDone({ from, to }, answer: Partial<VerifyAnswer>) {
+            if (answer.buffer !== undefined) buffers.keep(answer.buffer);
+            for (const { index, reason } of answer.invalid!) {
+              invalid.push({ index: from + index, reason });
+            }
+            done += to - from;
+            onProgress?.(done, items.length);
+          },
         },
-        local: async (run) => ({
-          invalid: await verifyInSteps(params, items, run, slices, format),
-        }),
-        onDone({ from, to }, answer: Partial<VerifyAnswer>) {
-          if (answer.buffer !== undefined) buffers.keep(answer.buffer);
-          for (const { index, reason } of answer.invalid!) {
-            invalid.push({ index: from + index, reason });
-          }
-          done += to - from;
-          onProgress?.(done, items.length);
-        },
-      },
-    );
+      );
+    });
     if (onStats !== undefined) onStats({ threads: await pool.started() });
     return invalid.sort((a, b) => a.index - b.index);
   }
 
   async function close(): Promise<void> {
-    if (closing.signal.aborted) return;
+    if (closing.aborted) return;
     closing.abort('The verify pool is closed');
     await pool.close();
   }

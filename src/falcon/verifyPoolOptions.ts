@@ -1,6 +1,6 @@
 /** The options of verify pools, and their validation. */
 
-import { checkHook, readOptions } from '../shared/arguments.ts';
+import { checkHook, checkSignal, readOptions } from '../shared/arguments.ts';
 import type { HostSignal, HostUrl } from '../shared/hostTypes.ts';
 import { hostParallelism, type WorkerModule, workerBeside } from '../shared/threads/host.ts';
 import { checkThreads, checkWorkerUrl } from '../shared/threads/pool.ts';
@@ -91,9 +91,7 @@ export function checkBatchOptions(
 ): Omit<VerifyPoolBatchOptions, 'format'> & { readonly format: number | undefined } {
   const read = readOptions(options, OF_BATCH) as VerifyPoolBatchOptions;
   const { signal, onProgress, onStats = onAllStats, format } = read;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) {
-    throw new TypeError('"signal" expected an AbortSignal');
-  }
+  checkSignal(signal);
   checkHook('onProgress', onProgress);
   checkHook('onStats', onStats);
   return {

@@ -234,6 +234,14 @@ export function checkHook(name: string, hook: unknown): void {
   }
 }
 
+/** @throws TypeError unless it is a signal, of any realm, or undefined */
+export function checkSignal(signal: unknown): void {
+  if (signal === undefined) return;
+  const { aborted, addEventListener } = Object(signal);
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return;
+  throw new TypeError('"signal" expected an AbortSignal');
+}
+
 /**
  * Returns the type name of an unexpected value, for errors: `null`, `string`, `Map`, `object`.
  * Never throws.

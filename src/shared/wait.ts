@@ -143,12 +143,16 @@ export function deferred<T>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
+/** Milliseconds since some time. Bare realms have no `performance`. */
+export const nowMs = (): number => globalThis.performance?.now() ?? Date.now();
+
 /**
- * Lets other work of the thread run. Uses a timer, which would wait for one to four milliseconds,
- * only on hosts without message channels.
+ * Lets other work of the thread run, where the realm has any way to wait. Uses a timer, which would
+ * wait for one to four milliseconds, only on hosts without message channels.
  */
 export function yieldToHost(): Promise<void> {
   if (typeof MessageChannel !== 'function') {
+    if (typeof setTimeout !== 'function') return Promise.resolve();
     return new Promise((resolve) => {
       setTimeout(resolve, 0);
     });

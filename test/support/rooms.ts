@@ -2,7 +2,7 @@
 
 /** What the library's rooms stand on. */
 const FOUNDATION =
-  /^src\/shared\/(errors|intrinsics|arguments|bytes|utf8|host\w+|inflate|random|wait|wasmLoader)\.ts$/;
+  /^src\/shared\/(errors|intrinsics|arguments|bytes|utf8|host\w+|inflate|random|wait|wasm.+)\.ts$/;
 
 /** What all of the command line may use. */
 const LIBRARY: readonly RegExp[] = [
@@ -24,7 +24,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   // Entries that exist to be tested.
   { from: /^assembly\/test\//, self: 'assembly/test/', to: [/^assembly\//] },
   {
-    from: /^src\/shared\/(intr\w+|errors|arguments|bytes|utf8|host\w+|random|wait|wasm\w+)(\.d)?\.ts$/,
+    from: /^src\/shared\/(intr\w+|errors|arguments|bytes|utf8|host\w+|random|wait|wasm.+)\.ts$/,
     self: '',
     to: [/^src\/shared\/(errors|hostTypes|intrinsics|moduleEdits|utf8)\.ts$/],
   },

@@ -100,12 +100,24 @@ export function workerBeside(
  * script), as for `new Worker`; in Node, Deno and Bun, against the working directory.
  */
 export function workerAt(address: string | HostUrl): WorkerModule {
-  return { locate: () => (address instanceof URL ? address : resolveAddress(address)) };
+  return { locate: () => (isUrl(address) ? address : resolveAddress(address)) };
+}
+
+/** @returns whether it is a URL, of any realm */
+export const isUrl = (value: unknown): value is HostUrl => typeof Object(value).href === 'string';
+
+/** Like `URL.parse`, which some supported browsers lack. */
+export function parseUrl(text: string, base?: string): HostUrl | undefined {
+  try {
+    return new URL(text, base);
+  } catch {
+    return undefined;
+  }
 }
 
 function resolveAddress(address: string): HostUrl {
-  const drive = /^[a-z]:[\\/]/i.test(address);
-  if (!drive && URL.canParse(address)) return new URL(address);
+  const url = /^[a-z]:[\\/]/i.test(address) ? undefined : parseUrl(address);
+  if (url !== undefined) return url;
   if (nodeThreads() === undefined) {
     return new URL(address, host.document?.baseURI ?? host.location?.href);
   }

@@ -12,6 +12,8 @@ import { CodedError } from '../errors.ts';
 import { deferred } from '../wait.ts';
 import {
   hasThreads,
+  isUrl,
+  parseUrl,
   type StartThread,
   type ThreadLimits,
   type WorkerModule,
@@ -210,10 +212,11 @@ const SOMEWHERE = 'http://localhost/';
  */
 export function checkWorkerUrl(workerUrl: unknown, beside: WorkerModule): WorkerModule {
   if (workerUrl === undefined) return beside;
-  if (typeof workerUrl !== 'string' && !(workerUrl instanceof URL)) {
+  if (typeof workerUrl !== 'string' && !isUrl(workerUrl)) {
     throw new TypeError('"workerUrl" expected a string or URL');
   }
-  if (typeof workerUrl === 'string' && !URL.canParse(workerUrl, SOMEWHERE)) {
+  if (typeof URL !== 'function') throw new TypeError('"workerUrl": this host has no URL');
+  if (typeof workerUrl === 'string' && parseUrl(workerUrl, SOMEWHERE) === undefined) {
     throw new RangeError('"workerUrl" is not a URL');
   }
   return workerAt(workerUrl);

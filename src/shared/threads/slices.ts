@@ -2,7 +2,7 @@
 
 import { CodedError } from '../errors.ts';
 import type { HostSignal } from '../hostTypes.ts';
-import { yieldToHost } from '../wait.ts';
+import { nowMs, yieldToHost } from '../wait.ts';
 
 /** Duration of a slice in milliseconds, after which other work of the thread can run. */
 const SLICE_MS = 10;
@@ -25,11 +25,11 @@ export class Slices {
    */
   async pause(): Promise<void> {
     throwIfAborted(this.#signal);
-    if (performance.now() < this.#end) return;
+    if (nowMs() < this.#end) return;
     this.#show?.();
     await yieldToHost();
     throwIfAborted(this.#signal);
-    this.#end = performance.now() + SLICE_MS;
+    this.#end = nowMs() + SLICE_MS;
   }
 }
 

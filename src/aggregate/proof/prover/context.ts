@@ -5,7 +5,7 @@
 
 import { CodedError } from '../../../shared/errors.ts';
 import type { HostSignal } from '../../../shared/hostTypes.ts';
-import { yieldToHost } from '../../../shared/wait.ts';
+import { nowMs, yieldToHost } from '../../../shared/wait.ts';
 import type { Coefs, Labrador } from '../../wasm.ts';
 import { Seed } from '../challenges.ts';
 import type { Columns } from '../columns.ts';
@@ -152,14 +152,14 @@ export class Context {
    */
   async pause(phase: Phase, share = 0): Promise<void> {
     this.#throwIfAborted();
-    if (performance.now() < this.#sliceEnd) return;
+    if (nowMs() < this.#sliceEnd) return;
     const before = this.#weights.slice(0, this.#level).reduce((a, b) => a + b, 0);
     const here = this.#weights[this.#level]! * (PHASES.indexOf(phase) + share);
     this.#done = Math.max(this.#done, Math.floor(PHASES.length * before + here));
     this.#onProgress?.({ phase, done: this.#done, total: this.#total });
     await yieldToHost();
     this.#throwIfAborted();
-    this.#sliceEnd = performance.now() + SLICE_MS;
+    this.#sliceEnd = nowMs() + SLICE_MS;
   }
 
   show(level: Omit<ShownLevel, 'lab'>): void {
