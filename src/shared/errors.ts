@@ -142,11 +142,12 @@ export interface CodedErrorDetails {
  * ```
  */
 export class CodedError extends Error {
-  override readonly name: string = 'CodedError';
-  readonly code: ErrorCode;
-  readonly status: number;
-  readonly retriable: boolean;
-  // Declarations only, so that an error without these fields has no such properties.
+  // Declarations only: tools that compile fields to assignments fail where Error.prototype is
+  // frozen, and an error without an optional field has no such property.
+  declare readonly name: string;
+  declare readonly code: ErrorCode;
+  declare readonly status: number;
+  declare readonly retriable: boolean;
   declare readonly index?: number;
   declare readonly invalid?: readonly InvalidItem[];
   declare readonly form?: string;
@@ -159,11 +160,9 @@ export class CodedError extends Error {
       details.message ?? entry.message,
       details.cause === undefined ? undefined : { cause: details.cause },
     );
-    this.code = code;
-    this.status = entry.status;
-    this.retriable = entry.retriable;
+    const { status, retriable } = entry;
     const { index, invalid, form } = details;
-    defineFields(this, { index, invalid, form });
+    defineFields(this, { name: 'CodedError', code, status, retriable, index, invalid, form });
   }
 }
 
