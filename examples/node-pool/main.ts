@@ -9,17 +9,18 @@ const SIGNATURES = 500;
 const THREADS = Math.min(4, Math.max(2, availableParallelism()));
 
 const { publicKey, secretKey } = falcon512.keygen();
-using signer = falcon512.expandSecretKey(secretKey); // signs faster; wiped at the end
+const signer = falcon512.expandSecretKey(secretKey); // signs faster
 const items = Array.from({ length: SIGNATURES }, (_, i) => {
   const message = new TextEncoder().encode(`message ${i}`);
   return { publicKey, message, signature: falcon512.sign(message, signer) };
 });
+signer.destroy(); // wipes the key
 
 let turns = 0;
 const counter = setInterval(() => turns++, 1);
 
 // Verification: each batch reports its invalid items.
-await using verifyPool = createVerifyPool({ threads: THREADS });
+const verifyPool = createVerifyPool({ threads: THREADS });
 const stream = Array.from({ length: 20 * SIGNATURES }, (_, i) => items[i % SIGNATURES]!);
 stream[4321] = { ...stream[4321]!, message: new TextEncoder().encode('another message') };
 const invalid = await verifyPool.verifyBatch(stream, {
@@ -35,14 +36,16 @@ await verifyPool
     if (!(error instanceof CodedError)) throw error;
     console.log(`ended early: ${error.code}`);
   });
+await verifyPool.close();
 
 // Proofs: the pool keeps its threads and memory between batches.
-await using aggregatePool = createAggregatePool({ threads: 2, keyCacheBytes: 64 * 1024 * 1024 });
+const aggregatePool = createAggregatePool({ threads: 2, keyCacheBytes: 64 * 1024 * 1024 });
 for (const batch of [items.slice(0, 200), items.slice(200)]) {
   const proof = await aggregatePool.aggregate(batch, { format: 'proof' });
   const valid = await aggregatePool.verifyAggregate(proof, batch);
   console.log(`${batch.length} signatures in ${proof.length} bytes: ${valid ? 'valid' : 'wrong'}`);
 }
+await aggregatePool.close();
 
 clearInterval(counter);
 console.log(`the event loop went on meanwhile: ${turns > 0}`);

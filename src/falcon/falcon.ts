@@ -154,8 +154,9 @@ export interface Falcon {
    * @throws TypeError or RangeError if it is not a secret key of this parameter set
    * @example
    * ```ts
-   * using key = falcon512.expandSecretKey(secretKey);
+   * const key = falcon512.expandSecretKey(secretKey);
    * const signatures = messages.map((message) => falcon512.sign(message, key));
+   * key.destroy();
    * ```
    */
   expandSecretKey(secretKey: Uint8Array): ExpandedSecretKey;
