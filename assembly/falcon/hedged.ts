@@ -5,8 +5,9 @@
  *
  *   K      "falconry hedged v1" || logn || secret key || profile || format || r (48 bytes)
  *   salt   SHAKE256(K || 0), 40 bytes
- *   coins  SHAKE256(K || 1 || d), where d (64 bytes) is the block of SHAKE256(salt || message) after
- *          the last one of the point, or for ETHFALCON the Keccak-256 of both, and zeros
+ *   coins  SHAKE256(K || 1 || d)
+ *   d      64 bytes: the block of SHAKE256(salt || message) after the last one of the point; for
+ *          ETHFALCON the Keccak-256 of both, and zeros
  *
  * Equal salts and equal points imply equal K and equal d, and so equal coins: no point gets two
  * signatures. The sponge of K up to the secret key is in the expanded key (reproducible.ts).

@@ -80,8 +80,9 @@ interface Run {
  * @throws TypeError or RangeError for unknown options or values out of range
  * @example
  * ```ts
- * const pool = createVerifyPool({ threads: 2 }); const invalid = await pool.verifyBatch([{
- * signature, message, publicKey }]); await pool.close();
+ * const pool = createVerifyPool({ threads: 2 });
+ * const invalid = await pool.verifyBatch([{ signature, message, publicKey }]);
+ * await pool.close();
  * ```
  */
 export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
@@ -96,13 +97,12 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
     batchOptions: VerifyPoolBatchOptions = {},
   ): Promise<InvalidBatchItem[]> {
     const items = readItems(given, params);
-    const checked = checkBatchOptions(batchOptions, onAllStats);
-    const { signal: own, onProgress, onStats, format } = checked;
+    const read = checkBatchOptions(batchOptions, onAllStats);
+    const { signal: own, onProgress, onStats, format } = read;
     if (closing.aborted) throw closedError();
     throwIfAborted(own);
     const invalid: InvalidBatchItem[] = [];
     let done = 0;
-
     const count = Math.ceil(items.length / RUN_MIN);
     await closing.during(own, (signal) => {
       const slices = new Slices(signal);
@@ -133,7 +133,7 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
         },
       );
     });
-    if (onStats !== undefined) onStats({ threads: await pool.started() });
+    onStats?.({ threads: await pool.started() });
     return invalid.sort((a, b) => a.index - b.index);
   }
 

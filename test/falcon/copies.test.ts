@@ -1,4 +1,4 @@
-/** Copies of secrets that the library makes outside of the module are zeros when a call has ended. */
+/** Copies of secrets that the library makes outside of the module are zeros after every call. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { falcon512 as noble } from '../../src/falcon/compat/noble/index.ts';
 import { EDITS } from '../../src/falcon/falcon.relaxed.wasm.gen.ts';

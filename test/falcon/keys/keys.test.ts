@@ -1,6 +1,6 @@
 /** Keys in every form: in and out, keys made by others, and every reason to refuse one. */
 import { readFileSync } from 'node:fs';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { encode, encodeInteger, encodeOid, TAG } from '../../../src/falcon/keys/der.ts';
 import {
   exportPublicKey,
@@ -10,6 +10,7 @@ import {
   type PublicKeyForm,
   type SecretKeyForm,
 } from '../../../src/falcon/keys/index.ts';
+import { run } from '../../../src/falcon/wasm.ts';
 import { SETS, testKeys } from '../../support/ours.ts';
 
 const PUBLIC: readonly PublicKeyForm[] = ['raw', 'bare', 'spki', 'pem', 'jwk', 'json'];
@@ -355,19 +356,11 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
         codes.push((error as { code?: unknown }).code);
       }
     };
-    vi.stubGlobal('crypto', {
-      getRandomValues(bytes: Uint8Array) {
-        // A call is in the module: no other can enter it.
-        attempt(() => importPublicKey(publicKey));
-        attempt(() => importSecretKey(secretKey));
-        return bytes.fill(1);
-      },
+    run(falcon.module, false, () => {
+      // A call is in the module: no other can enter it.
+      attempt(() => importPublicKey(publicKey));
+      attempt(() => importSecretKey(secretKey));
     });
-    try {
-      falcon.sign(Uint8Array.of(1), secretKey);
-    } finally {
-      vi.unstubAllGlobals();
-    }
     expect(codes).toEqual(['REENTERED', 'REENTERED']);
   });
 
