@@ -1,8 +1,7 @@
 /** A folder over HTTP, for browsers. */
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { extname, join, normalize } from 'node:path';
+import { openServer } from '../support/openServer.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
@@ -20,7 +19,7 @@ export interface Served {
 
 /** Listens on a free port of this machine. @param base the path at which the folder is */
 export async function serveFolder(folder: string, base = '/'): Promise<Served> {
-  const server = createServer(async (request, response) => {
+  const { address, close } = await openServer(async (request, response) => {
     const { pathname } = new URL(request.url!, 'http://localhost');
     const path = pathname.startsWith(base) ? `/${pathname.slice(base.length)}` : '/404.html';
     const file = join(folder, normalize(path.endsWith('/') ? `${path}index.html` : path));
@@ -30,13 +29,5 @@ export async function serveFolder(folder: string, base = '/'): Promise<Served> {
     });
     response.end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}${base}`,
-    close: () => {
-      server.closeAllConnections();
-      return new Promise((resolve) => server.close(() => resolve()));
-    },
-  };
+  return { url: `${address}${base}`, close };
 }

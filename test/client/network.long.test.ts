@@ -2,11 +2,10 @@
  * The client on a bad network: what is repeated, what is not, how long it waits, and what it never
  * does.
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Client, createClient, type TaskRecord } from '../../src/client/index.ts';
 import { startService, type TestService } from '../middleware/support.ts';
+import { openServer } from '../support/openServer.ts';
 import { type BadNetwork, badNetwork, type Fate } from './badNetwork.ts';
 import { failure } from './failure.ts';
 import { signedItems } from './items.ts';
@@ -137,13 +136,11 @@ describe('what is not safe is not', () => {
   });
 
   test('nothing was sent where no connection came about: that is repeated too', async () => {
-    const free = createServer();
-    await new Promise<void>((done) => free.listen(0, '127.0.0.1', done));
-    const { port } = free.address() as AddressInfo;
-    await new Promise((done) => free.close(done));
+    const gone = await openServer(() => {});
+    await gone.close();
     let count = 0;
     const nowhere = createClient({
-      baseUrl: `http://127.0.0.1:${port}`,
+      baseUrl: gone.address,
       retries: quick,
       idempotencyKeys: false,
       fetch: (...call) => {
@@ -216,14 +213,11 @@ describe('waits', () => {
   });
 
   test('a server that says nothing is given up in time', async () => {
-    const silent = createServer(() => {});
-    await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-    const { port } = silent.address() as AddressInfo;
-    const baseUrl = `http://127.0.0.1:${port}`;
+    const silent = await openServer(() => {});
+    const baseUrl = silent.address;
     const hasty = createClient({ baseUrl, timeoutMs: 100, retries: { ...quick, times: 1 } });
     expect(await failure(hasty.task(1))).toMatchObject({ kind: 'network', code: 'TIMEOUT' });
-    silent.closeAllConnections();
-    silent.close();
+    await silent.close();
   });
 });
 

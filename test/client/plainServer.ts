@@ -6,10 +6,10 @@
  * aggregation, its own status texts in progress records, another result file, errors without
  * problem documents, lists that end by an empty page; no events, no Idempotency-Key, no cancelling.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
+import { openServer } from '../support/openServer.ts';
 
 export const PLAIN_KEY = 'plain-key-1';
 
@@ -50,24 +50,22 @@ export async function startPlainServer(): Promise<PlainServer> {
   const seen: Seen[] = [];
   const keys = falcon512.keygen(new Uint8Array(48).fill(7));
   let last = 912_345_678_901_234_567n;
-  let files = '';
-
+  const service = await openServer((request, response) => {
+    void take(request, response, 'service', () => answer(request, response));
+  });
+  const store = await openServer((request, response) => {
+    void take(request, response, 'files', () => answerFile(request, response));
+  });
+  const files = store.address;
   const state: PlainServer = {
-    base: '',
+    base: `${service.address}${MOUNT}`,
     seen,
     tasks,
     intercept: null,
     close: async () => {
-      await Promise.all([stop(service), stop(store)]);
+      await Promise.all([service.close(), store.close()]);
     },
   };
-
-  const service = createServer((request, response) => {
-    void take(request, response, 'service', () => answer(request, response));
-  });
-  const store = createServer((request, response) => {
-    void take(request, response, 'files', () => answerFile(request, response));
-  });
 
   async function take(
     request: IncomingMessage,
@@ -220,12 +218,7 @@ export async function startPlainServer(): Promise<PlainServer> {
     return `{"tasks":[${page.join(',')}],"next":"${from + page.length}"}`;
   }
 
-  const port = async (server: typeof service) => {
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    return (server.address() as AddressInfo).port;
-  };
-  files = `http://127.0.0.1:${await port(store)}`;
-  return Object.assign(state, { base: `http://127.0.0.1:${await port(service)}${MOUNT}` });
+  return state;
 }
 
 const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
@@ -242,10 +235,4 @@ function json(response: ServerResponse, status: number, body: string): void {
 
 function text(response: ServerResponse, status: number, body: string): void {
   response.writeHead(status, { 'content-type': 'text/plain' }).end(body);
-}
-
-async function stop(server: ReturnType<typeof createServer>): Promise<void> {
-  const closed = new Promise<void>((done) => server.close(() => done()));
-  server.closeAllConnections();
-  await closed;
 }

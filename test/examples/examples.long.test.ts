@@ -3,8 +3,6 @@
  * packages in an empty folder, the types checked, the programs run, and what they print and answer.
  */
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
@@ -16,6 +14,7 @@ import { serveFolder } from '../bundlers/serve.ts';
 import { startWorkerd } from '../bundlers/workerd.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
+import { openServer } from '../support/openServer.ts';
 import { freePort } from '../support/ports.ts';
 import { closeChromium, inChromium } from './browser.ts';
 import { type Example, pack, removePacked, withExample } from './example.ts';
@@ -329,7 +328,7 @@ example('webhooks', async (laid) => {
   const receiver = await laid.start(secret, 'receive');
   const sent: { readonly headers: Headers; readonly body: string; readonly status: number }[] = [];
   // Fails the first delivery, and passes the others on.
-  const between = createServer(async (request, response) => {
+  const between = await openServer(async (request, response) => {
     const body = await textOf(request);
     const headers = new Headers();
     for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
@@ -342,10 +341,8 @@ example('webhooks', async (laid) => {
     sent.push({ headers, body, status });
     response.writeHead(status).end();
   });
-  await new Promise<void>((resolve) => between.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(between.address() as AddressInfo).port}/`;
   try {
-    const server = await laid.start({ ...secret, WEBHOOK_URL: url });
+    const server = await laid.start({ ...secret, WEBHOOK_URL: `${between.address}/` });
     await aggregateAt(server.base, { apiKey: await firstKey(laid) });
     await expect.poll(() => sent.map(({ status }) => status)).toEqual([500, 204]);
     const [first, second] = sent;
@@ -374,7 +371,7 @@ example('webhooks', async (laid) => {
       `${id}: task.completed`,
     ]);
   } finally {
-    between.close();
+    await between.close();
   }
   return 'a failed delivery is repeated; forged and old messages are refused';
 });

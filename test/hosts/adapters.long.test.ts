@@ -19,7 +19,7 @@ import {
 } from '../../src/middleware/index.ts';
 import { toTriple } from '../../src/wire/triple.ts';
 import { fixedItems } from '../runtimes/check.ts';
-import { type OpenServer, openServer } from './servers.ts';
+import { openServer } from '../support/openServer.ts';
 import { walk } from './walk.ts';
 
 const GLOBALS = [Request, Response];
@@ -63,7 +63,7 @@ async function expressHost(
   if (before !== undefined) app.use(before);
   if (onError !== undefined) app.use(onError);
   app.use('/:tenant/falcon', toNodeHandler(service));
-  const server: OpenServer = await openServer(app);
+  const server = await openServer(app);
   undo.push(server.close);
   return `${server.address}/a%20b/falcon`;
 }

@@ -20,8 +20,8 @@ import {
   toNodeHandler,
 } from '../../src/middleware/index.ts';
 import { it as base, recordedLog, startService } from '../middleware/support.ts';
+import { openServer } from '../support/openServer.ts';
 import { startProxy } from './proxy.ts';
-import { openServer } from './servers.ts';
 import { walk } from './walk.ts';
 
 /** The first steps of a walk ask for pages. */

@@ -1,24 +1,17 @@
 /**
  * A reverse proxy as stands before most services: it streams both ways, and says for whom it asks.
  */
-import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { closed } from './servers.ts';
-
-export interface Proxy {
-  /** `http://127.0.0.1:port` */
-  readonly address: string;
-  close(): Promise<void>;
-}
+import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { type OpenServer, openServer } from '../support/openServer.ts';
 
 /**
  * Starts a proxy.
  *
  * @param target the address to ask for a path
  */
-export async function startProxy(target: (path: string) => string): Promise<Proxy> {
+export async function startProxy(target: (path: string) => string): Promise<OpenServer> {
   const agent = new Agent({ keepAlive: true });
-  const server = createServer((incoming, outgoing) => {
+  const server = await openServer((incoming, outgoing) => {
     const { host: _, ...headers } = incoming.headers;
     const url = target(incoming.url!);
     const forwarded = request(url, {
@@ -39,15 +32,7 @@ export async function startProxy(target: (path: string) => string): Promise<Prox
     outgoing.on('close', () => forwarded.destroy());
     incoming.pipe(forwarded);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    address: `http://127.0.0.1:${port}`,
-    async close() {
-      await closed(server);
-      agent.destroy();
-    },
-  };
+  return { ...server, close: () => server.close().then(() => agent.destroy()) };
 }
 
 function passBack(answer: IncomingMessage, outgoing: ServerResponse): void {

@@ -2,11 +2,10 @@
  * The programs of docs/hosts.md that authenticate callers themselves, run as written. Cookies are
  * tested with the example express-tenants.
  */
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { sign } from 'hono/jwt';
 import { afterEach, expect, vi } from 'vitest';
 import { it as test } from '../middleware/support.ts';
+import { openServer } from '../support/openServer.ts';
 import { layOut, readRecipes } from './recipes.ts';
 
 /** With the host's own tokens, with a provider's tokens, with what a hook of Fastify finds. */
@@ -65,20 +64,19 @@ async function startProvider() {
   const pair = await crypto.subtle.generateKey(made, true, ['sign', 'verify']);
   const jwk = await crypto.subtle.exportKey('jwk', pair.publicKey);
   const provider = { answers: true, asked: 0 };
-  const server = createServer((_request, response) => {
+  const { address, close } = await openServer((_request, response) => {
     provider.asked++;
     response.statusCode = provider.answers ? 200 : 500;
     response.end(JSON.stringify({ keys: [{ ...jwk, kid: 'one', alg: 'RS256', use: 'sig' }] }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const privateKey = { ...(await crypto.subtle.exportKey('jwk', pair.privateKey)), kid: 'one' };
   return {
     provider,
     jwk,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/jwks.json`,
+    url: `${address}/jwks.json`,
     token: (claims: object, kid = 'one') =>
       sign({ ...claims }, { ...privateKey, kid } as never, 'RS256'),
-    close: () => new Promise((resolve) => server.close(resolve)),
+    close,
   };
 }
 

@@ -7,8 +7,8 @@ import { connect } from 'node:net';
 import { afterAll, expect } from 'vitest';
 import { toNodeHandler } from '../../src/middleware/index.ts';
 import { serviceTest } from '../middleware/support.ts';
+import { type OpenServer, openServer } from '../support/openServer.ts';
 import { pieces } from './client.ts';
-import { type OpenServer, openServer } from './servers.ts';
 
 const { test, http: own } = serviceTest({ workers: false });
 let host: OpenServer;

@@ -2,8 +2,7 @@
  * A blob store with urls of its own, as a host may write one: a directory, and a server beside it
  * that takes uploads and hands out results. Its versions are numbers.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import {
   type BlobRef,
@@ -13,6 +12,7 @@ import {
   type UploadUrlOptions,
 } from '../../src/middleware/blobs/port/blobStore.ts';
 import { CodedError } from '../../src/shared/errors.ts';
+import { openServer } from '../support/openServer.ts';
 
 export interface OwnUrls {
   readonly blobs: BlobStore;
@@ -52,7 +52,9 @@ export async function openOwnUrls(path: string): Promise<OwnUrls> {
     }
     response.end();
   };
-  const { base, close } = await listen(answer);
+  const { address: base, close } = await openServer((request, response) => {
+    answer(request, response).catch((error) => response.destroy(error));
+  });
 
   const present = ({ key, tag }: Pick<BlobRef, 'key' | 'tag'>): Pick<BlobRef, 'key'> => {
     const now = [...uploads.values()].find(({ blob }) => blob.key === key);
@@ -81,19 +83,4 @@ export async function openOwnUrls(path: string): Promise<OwnUrls> {
     results: { url: async (key, { method = 'GET' }) => `${base}/${key}?${method}` },
   };
   return { blobs, asked, held: () => [...uploads.keys()], close };
-}
-
-async function listen(
-  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Promise<{ base: string; close: () => Promise<void> }> {
-  const server = createServer((request, response) => {
-    answer(request, response).catch((error) => response.destroy(error));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const close = async (): Promise<void> => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  return { base, close };
 }

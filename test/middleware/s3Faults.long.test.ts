@@ -68,7 +68,7 @@ describe.skipIf(!hasRgw())('a bucket behind a bad line', () => {
     const given = blobs.stat(newInputKey());
     await expect(given).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect(proxy.seen.length).toBe(4);
-    for (const { authorization } of proxy.seen) expect(authorization).toContain('Signature=');
+    for (const { headers } of proxy.seen) expect(headers.authorization).toContain('Signature=');
   });
 
   it.each([

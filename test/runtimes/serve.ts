@@ -4,10 +4,9 @@
  * Nothing is bundled or built.
  */
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { stripTypeScriptTypes } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { openServer } from '../support/openServer.ts';
 
 const root = new URL('../../', import.meta.url);
 const SERVED = /^\/(src|test\/runtimes|node_modules\/@noble\/hashes)\/[\w./@-]+\.(ts|js)$/;
@@ -28,7 +27,7 @@ export interface TestServer {
 
 export async function serveLibrary(): Promise<TestServer> {
   const missing: string[] = [];
-  const server = createServer((request, response) => {
+  const { address, close } = await openServer((request, response) => {
     const path = new URL(request.url ?? '/', 'http://127.0.0.1').pathname;
     answer(path).then(
       ({ type, body }) => response.writeHead(200, { 'content-type': type }).end(body),
@@ -38,17 +37,7 @@ export async function serveLibrary(): Promise<TestServer> {
       },
     );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    missing,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url: `${address}/`, missing, close };
 }
 
 async function answer(path: string): Promise<{ type: string; body: string }> {

@@ -2,56 +2,54 @@
  * A proxy in front of a real HTTP server that spoils requests: each takes the next fault of a list,
  * and once the list is empty, what is chosen for it.
  */
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import {
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  request,
+  type ServerResponse,
+} from 'node:http';
+import { type OpenServer, openServer } from './openServer.ts';
 
 export type Fault =
   | 'pass'
   /** Answered with this status; the server is not asked. */
-  | { readonly status: number; readonly body?: string }
+  | {
+      readonly status: number;
+      readonly headers?: Readonly<Record<string, string>>;
+      readonly body?: string;
+    }
   /** Never answered. */
   | 'stall'
   /** The line breaks before the server is asked. */
   | 'cut'
   /** The server is asked, and the line breaks before its answer. */
   | 'cutAfter'
+  /** The line breaks in the middle of the first piece of the answer's body. */
+  | 'half'
   /** The line breaks, or falls silent, after so many bytes of the answer's body. */
   | { readonly cutAt: number }
   | { readonly stallAt: number }
   /** Passes, with this header of the answer changed. */
   | { readonly header: string; readonly value: string };
 
-export interface FaultyProxy {
-  /** `http://127.0.0.1:port` */
-  readonly address: string;
+export interface FaultyProxy extends OpenServer {
   /** The faults of the next requests. */
   readonly faults: Fault[];
   /** The fault of a request such as `GET /path`, if the list is empty; they pass by default. */
-  choose: (line: string) => Fault;
-  /** What was asked: `GET /path`, with the signature that was sent along. */
-  readonly seen: { readonly line: string; readonly authorization: string | undefined }[];
-  close(): Promise<void>;
+  choose: (line: string, headers: IncomingHttpHeaders) => Fault;
+  /** What was asked: `GET /path`, and the headers that were sent along. */
+  readonly seen: { readonly line: string; readonly headers: IncomingHttpHeaders }[];
 }
 
 export async function openFaultyProxy(server: string): Promise<FaultyProxy> {
-  const listener = createServer((incoming, answer) => {
-    const { authorization } = incoming.headers;
+  const listener = await openServer((incoming, answer) => {
     const line = `${incoming.method} ${incoming.url}`;
-    proxy.seen.push({ line, authorization });
-    handle(server, proxy.faults.shift() ?? proxy.choose(line), incoming, answer);
+    const { headers } = incoming;
+    const fault = proxy.faults.shift() ?? proxy.choose(line, headers);
+    proxy.seen.push({ line, headers });
+    handle(server, fault, incoming, answer);
   });
-  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
-  const { port } = listener.address() as AddressInfo;
-  const proxy: FaultyProxy = {
-    address: `http://127.0.0.1:${port}`,
-    faults: [],
-    seen: [],
-    choose: () => 'pass',
-    async close() {
-      listener.closeAllConnections();
-      await new Promise((resolve) => listener.close(resolve));
-    },
-  };
+  const proxy: FaultyProxy = { ...listener, faults: [], seen: [], choose: () => 'pass' };
   return proxy;
 }
 
@@ -64,13 +62,17 @@ function handle(
   if (fault === 'stall') return void incoming.resume();
   if (fault === 'cut') return void incoming.socket.destroy();
   if (typeof fault === 'object' && 'status' in fault) {
-    incoming.resume().on('end', () => answer.writeHead(fault.status).end(fault.body ?? ''));
+    const { status, headers, body = '' } = fault;
+    incoming.resume().on('end', () => answer.writeHead(status, headers).end(body));
     return;
   }
   const { method = 'GET', headers, url } = incoming;
   // The host is part of the signature, so it is passed on as it came.
   const asked = request(new URL(url!, server), { method, headers, agent: false }, (told) => {
-    if (fault === 'cutAfter') return void incoming.socket.destroy();
+    if (fault === 'cutAfter') {
+      told.resume().on('end', () => incoming.socket.destroy());
+      return;
+    }
     const changed = typeof fault === 'object' && 'header' in fault;
     const own = changed ? { [fault.header]: fault.value } : {};
     answer.writeHead(told.statusCode!, { ...told.headers, ...own });
@@ -83,6 +85,13 @@ function handle(
 }
 
 function send(fault: Fault, told: IncomingMessage, answer: ServerResponse): void {
+  told.on('error', () => answer.socket?.destroy());
+  if (fault === 'half') {
+    told.once('data', (chunk: Buffer) => {
+      answer.write(chunk.subarray(0, chunk.length >> 1), () => answer.socket?.destroy());
+    });
+    return;
+  }
   const limits = typeof fault === 'object' && ('cutAt' in fault || 'stallAt' in fault);
   if (!limits) return void told.pipe(answer);
   let left = 'cutAt' in fault ? fault.cutAt : fault.stallAt;
@@ -95,5 +104,4 @@ function send(fault: Fault, told: IncomingMessage, answer: ServerResponse): void
       if (left === 0 && 'cutAt' in fault) answer.socket?.destroy();
     });
   });
-  told.on('error', () => {});
 }
