@@ -15,7 +15,7 @@ import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts'
 import { isFinal } from '../../src/wire/taskStates.ts';
 import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { BLOCK, ruined, type WatchedWorkers, watchWorkers } from '../shared/threads/workers.ts';
-import { it } from './support.ts';
+import { accepted, it, taskThat } from './support.ts';
 import { makeItems } from './triples.ts';
 
 /** The same item with one bit of its signature's last third changed. */
@@ -70,25 +70,19 @@ describe('an aggregation task', () => {
   const submit = async (file: string | Uint8Array): Promise<Task> => {
     const bytes = typeof file === 'string' ? new TextEncoder().encode(file) : file;
     const input = await blobs.put(newInputKey(), bytes, { maxBytes: 1 << 26 });
-    const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0, input } as const;
-    const outcome = await store.put(waiting);
-    if (!outcome.ok) throw new Error(outcome.reason);
-    return outcome.task;
+    return accepted(store.put({ clientId: 1, state: 'waiting', threads: 1, ttlMs: 0, input }));
   };
-  const outcome = (id: number): Promise<Task> =>
-    new Promise((resolve) => {
-      const end = store.watch(async (news) => {
-        if (news.id !== id || !isFinal(news.state)) return;
-        end();
-        resolve((await store.get(id))!);
-      });
-    });
+  const filesLeft = async () => {
+    const left = await readdir(folder, { recursive: true, withFileTypes: true });
+    return left.filter((entry) => entry.isFile()).map(({ name }) => name);
+  };
   const watchProgress = (seen: TaskProgress[]) =>
     store.watch(async ({ id }) => {
       const { progress } = (await store.get(id))!;
       if (progress) seen.push(progress);
     });
-  const finished = async (file: string | Uint8Array) => outcome((await submit(file)).id);
+  const finished = async (file: string | Uint8Array) =>
+    taskThat(store, (await submit(file)).id, ({ state }) => isFinal(state));
 
   it('verifies every signature and stores a result that holds them all', async () => {
     const seen: TaskProgress[] = [];
@@ -111,10 +105,7 @@ describe('an aggregation task', () => {
     expect(extractSignatures(result.aggregate, items)).toEqual(items.map((i) => i.signature));
 
     await runner.stop();
-    const left = await readdir(folder, { recursive: true, withFileTypes: true });
-    expect(left.filter((entry) => entry.isFile()).map((file) => file.name)).toEqual([
-      `${task.id}.json`,
-    ]);
+    expect(await filesLeft()).toEqual([`${task.id}.json`]);
   });
 
   it('takes deterministic signatures as they are', async () => {
@@ -201,8 +192,7 @@ describe('an aggregation task', () => {
     expect(reasons.get(130)).toBe('publicKeyLength');
     expect(reasons.get(131)).toBe('signatureLength');
     await runner.stop();
-    const left = await readdir(folder, { recursive: true, withFileTypes: true });
-    expect(left.filter((entry) => entry.isFile())).toEqual([]);
+    expect(await filesLeft()).toEqual([]);
   });
 
   it('reads its file alone, though a store hands it out as a part of other memory', async () => {
@@ -267,16 +257,6 @@ describe('an aggregation task', () => {
     const item = { publicKey: pair.publicKey, message, signature };
     return formatTaskFile(Array.from({ length: 1722 }, () => item));
   };
-  const until = async (id: number, holds: (task: Task) => boolean) => {
-    const changed = new Promise<void>((resolve) => {
-      const end = store.watch(async (news) => {
-        if (news.id !== id || !holds((await store.get(id))!)) return;
-        end();
-        resolve();
-      });
-    });
-    if (!holds((await store.get(id))!)) await changed;
-  };
 
   it('stops at a cancellation, and keeps its thread for the next task', async () => {
     await stop();
@@ -284,7 +264,7 @@ describe('an aggregation task', () => {
     // However slow the machine is, the thread is not given up.
     startRunner('proof', 600_000);
     const { id } = await submit(largeFile());
-    await until(id, ({ state }) => state === 'aggregating');
+    await taskThat(store, id, ({ state }) => state === 'aggregating');
     expect(await store.cancel(id, 1)).toMatchObject({ ok: true });
     const next = await finished(formatTaskFile(items.slice(0, 3)));
     expect(next.state).toBe('completed');
@@ -307,7 +287,7 @@ describe('an aggregation task', () => {
     });
     startRunner('bundle');
     const { id } = await submit(formatTaskFile(items.slice(0, 3)));
-    await until(id, ({ count }) => count === 7);
+    await taskThat(store, id, ({ count }) => count === 7);
     expect(await store.cancel(id, 1)).toMatchObject({ ok: true });
     const next = await finished(formatTaskFile(items.slice(0, 3)));
     expect(next.state).toBe('completed');

@@ -16,10 +16,11 @@ import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.t
 import { createApiKey } from '../../src/middleware/identity/apiKeys.ts';
 import { STORE_FILE } from '../../src/middleware/options/options.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
+import { deferred } from '../../src/shared/wait.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';
-import { Child, settled } from './crashChild.ts';
+import { Child } from './crashChild.ts';
 import { makeItems } from './triples.ts';
 
 const ROUNDS = 30;
@@ -216,7 +217,7 @@ it('loses nothing and does nothing twice, killed at random moments', {
     }
     await child.open();
     clients.address = child.address;
-    const killed = settled();
+    const killed = deferred<void>();
     let left = 1 + random(MAX_EVENTS);
     const count = () => {
       if (--left === 0)
@@ -238,10 +239,10 @@ it('loses nothing and does nothing twice, killed at random moments', {
   clients.onAnswer = () => {};
   for (const id of clients.created.keys()) await clients.upload(id);
   for (const id of clients.uploaded.keys()) await clients.notify(id);
-  let news = settled();
+  let news = deferred<void>();
   last.onNews = () => {
     news.resolve();
-    news = settled();
+    news = deferred<void>();
   };
   // Also what was accepted and nobody heard of: its lease may still be that of the one that was
   // killed last.

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { ServiceOptions } from '../../src/middleware/index.ts';
+import { deferred } from '../../src/shared/wait.ts';
 import type { News } from './fixtures/crashService.ts';
 
 const ENTRY = new URL('./fixtures/crashService.ts', import.meta.url);
@@ -24,7 +25,7 @@ export class Child {
       // its loading.
       env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
     });
-    const { promise, resolve } = settled();
+    const { promise, resolve } = deferred<void>();
     this.loaded = promise;
     this.#process.on('message', (news: News) => {
       if ('loaded' in news) resolve();
@@ -40,7 +41,7 @@ export class Child {
   /** Resolves when the port is open. */
   async open(): Promise<void> {
     this.begin();
-    const { promise, resolve } = settled();
+    const { promise, resolve } = deferred<void>();
     this.onNews = () => this.#port > 0 && resolve();
     await promise;
   }
@@ -60,13 +61,4 @@ export class Child {
     // It must have lived until now: a service that ended by itself would be a fault of its own.
     expect(signal).toBe('SIGKILL');
   }
-}
-
-/** A promise, and what resolves it. */
-export function settled() {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }

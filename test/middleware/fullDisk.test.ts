@@ -16,7 +16,9 @@ import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import { createRunner } from '../../src/middleware/tasks/runner.ts';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
-import { expectProblem, it } from './support.ts';
+import { deferred } from '../../src/shared/wait.ts';
+import { isFinal } from '../../src/wire/taskStates.ts';
+import { accepted, expectProblem, it, taskThat } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const MIB = 1024 * 1024;
@@ -48,8 +50,7 @@ describe.skipIf(!mounted)('a small file system', () => {
     const path = join(small, 'store', 'tasks.sqlite');
     const store = sqliteStore({ path });
     const ids: number[] = [];
-    const first = await store.tasks.put(task);
-    if (first.ok) ids.push(first.task.id);
+    ids.push((await accepted(store.tasks.put(task))).id);
     const makeRoom = fillUp(200_000);
     let refused: unknown;
     while (refused === undefined) {
@@ -68,8 +69,7 @@ describe.skipIf(!mounted)('a small file system', () => {
       (await store.tasks.list({ clientId: 1, limit: 10_000 })).tasks.map(({ id }) => id);
     expect(await listed()).toEqual(ids);
     makeRoom();
-    const more = await store.tasks.put(task);
-    if (more.ok) ids.push(more.task.id);
+    ids.push((await accepted(store.tasks.put(task))).id);
     expect(await listed()).toEqual(ids);
     await store.close();
     rmSync(join(small, 'store'), { recursive: true });
@@ -107,10 +107,7 @@ describe.skipIf(!mounted)('a small file system', () => {
     const path = join(small, 'service');
     mkdirSync(path, { mode: 0o700 });
     defer(() => rmSync(path, { recursive: true }));
-    let troubled = (_: string) => {};
-    const trouble = new Promise<string>((resolve) => {
-      troubled = resolve;
-    });
+    const { promise: trouble, resolve: troubled } = deferred<string>();
     const quiet = { debug() {}, info() {}, error() {} };
     const warn = (message: string, { code }: Readonly<Record<string, unknown>> = {}) => {
       if (message === 'task will be tried again') troubled(String(code));
@@ -180,14 +177,9 @@ describe('a worker without room for its result', () => {
         discard: async () => {},
       },
     });
-    const ended = new Promise<number>((resolve) => {
-      store.tasks.watch(({ id, state }) => {
-        if (state === 'completed' || state === 'failed') resolve(id);
-      });
-    });
-    await store.tasks.put({ ...task, state: 'waiting' });
+    const { id } = await accepted(store.tasks.put({ ...task, state: 'waiting' }));
     runner.start();
-    const done = await store.tasks.get(await ended);
+    const done = await taskThat(store.tasks, id, ({ state }) => isFinal(state));
     expect(done).toMatchObject({ state: 'completed', failures: 0, attempt: 9 });
     expect(events.filter(({ type }) => type === 'retried').length).toBe(8);
     await runner.stop();
@@ -195,10 +187,7 @@ describe('a worker without room for its result', () => {
 
   it('leaves the task in the queue, blameless, when it is stopped', async () => {
     const store = memoryStore();
-    let started = () => {};
-    const full = new Promise<void>((resolve) => {
-      started = resolve;
-    });
+    const { promise: full, resolve: started } = deferred<void>();
     const runner = createRunner({
       store: store.tasks,
       threads: 1,
@@ -211,12 +200,11 @@ describe('a worker without room for its result', () => {
         discard: async () => {},
       },
     });
-    const outcome = await store.tasks.put({ ...task, state: 'waiting' });
+    const { id } = await accepted(store.tasks.put({ ...task, state: 'waiting' }));
     runner.start();
     await full;
     await runner.stop({ graceMs: 0 });
-    const left = outcome.ok ? await store.tasks.get(outcome.task.id) : null;
-    expect(left).toMatchObject({ state: 'waiting', failures: 0, losses: 0 });
+    expect(await store.tasks.get(id)).toMatchObject({ state: 'waiting', failures: 0, losses: 0 });
   });
 });
 

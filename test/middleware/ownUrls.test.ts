@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect } from 'vitest';
+import { deferred } from '../../src/shared/wait.ts';
 import { openOwnUrls } from './ownUrls.ts';
-import { type Answer, expectProblem, serviceTest, toAnswer } from './support.ts';
+import { expectProblem, serviceTest } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
-const JSON_TYPE = { 'content-type': 'application/json' };
 const MAX_BODY = 64 * 1024;
 
 const folder = await mkdtemp(join(tmpdir(), 'falconry-own-'));
@@ -26,14 +26,7 @@ const create = async (body?: unknown, key = http.alice) => {
   const { process_id: id, url } = await http.create(body, { key });
   return { id, url };
 };
-const put = async (url: string, body: string | Uint8Array, headers = {}): Promise<Answer> =>
-  toAnswer(
-    await fetch(url, {
-      method: 'PUT',
-      body: body as BodyInit,
-      headers: { ...JSON_TYPE, ...headers },
-    }),
-  );
+const put = (...given: Parameters<typeof http.put>) => http.put(...given);
 const notify = (id: number, key = http.alice) =>
   http.ask('POST', `${AGGSIGN}/notify/${id}`, undefined, { key });
 
@@ -153,10 +146,7 @@ describe('a task file that goes past the service', () => {
 /** Lets no file be read until the returned function is called. */
 function holdReads(): () => void {
   const { read } = own.blobs;
-  let release = () => {};
-  const held = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const { promise: held, resolve: release } = deferred<void>();
   own.blobs.read = async (blob, maxBytes) => {
     await held;
     return read(blob, maxBytes);

@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 import { LAST_OLD_STEP, STEPS } from '../../src/middleware/stores/postgres/schema.ts';
 import { overPostgres, type PostgresServer } from '../support/postgres.ts';
+import { accepted } from './support.ts';
 
 const TO = LAST_OLD_STEP + STEPS.length;
 const STEP_LIST = STEPS.map(({ about }, i) => ({ step: LAST_OLD_STEP + i + 1, about }));
@@ -36,9 +37,7 @@ overPostgres('newest', (server) => {
     const limits = { openTasks: 1 };
     const before = Date.now();
     const task = { clientId: 3, state: 'created', threads: 1, ttlMs: 60_000 } as const;
-    const put = await store.tasks.put(task, { limits });
-    if (!put.ok) throw new Error(put.reason);
-    const { id, createdAt, expiresAtMs } = put.task;
+    const { id, createdAt, expiresAtMs } = await accepted(store.tasks.put(task, { limits }));
     expect(Math.abs(Date.parse(createdAt) - before)).toBeLessThan(30_000);
     expect(expiresAtMs).toBeGreaterThan(before + 30_000);
     expect(await store.tasks.put(task, { limits })).toEqual({ ok: false, reason: 'openTasks' });

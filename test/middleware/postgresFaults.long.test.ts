@@ -10,7 +10,7 @@ import type { CompleteStore } from '../../src/middleware/stores/port/serviceStor
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { createStore, type PostgresInternals } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres } from '../support/postgres.ts';
-import { until } from './support.ts';
+import { accepted, until } from './support.ts';
 
 type Store = CompleteStore;
 const WAITING = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
@@ -68,11 +68,8 @@ overPostgres('all', (server) => {
     opened.push(store);
     return store;
   };
-  const put = async (store: Store, more: Partial<typeof WAITING> | { clientId: number } = {}) => {
-    const outcome = await store.tasks.put({ ...WAITING, ...more });
-    if (!outcome.ok) throw new Error(outcome.reason);
-    return outcome.task;
-  };
+  const put = (store: Store, more: { clientId?: number } = {}) =>
+    accepted(store.tasks.put({ ...WAITING, ...more }));
   beforeEach(async () => {
     schema = await server().newSchema();
     opened = [];

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres, POOLER, type Pooler, skipLoudly, startPooler } from '../support/postgres.ts';
+import { accepted, until } from './support.ts';
 
 const { program } = POOLER;
 if (program === undefined) skipLoudly('PgBouncer', POOLER.source);
@@ -33,9 +34,7 @@ describe.skipIf(program === undefined)('behind PgBouncer', () => {
       await store.open();
       const put = async (clientId: number) => {
         const task = { clientId, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
-        const outcome = await deaf.tasks.put(task);
-        if (!outcome.ok) throw new Error(outcome.reason);
-        return outcome.task.id;
+        return (await accepted(deaf.tasks.put(task))).id;
       };
       const ids = await Promise.all(Array.from({ length: 60 }, (_, i) => put(i % 5)));
       const work = async (by: typeof store): Promise<number[]> => {
@@ -54,9 +53,7 @@ describe.skipIf(program === undefined)('behind PgBouncer', () => {
       const { createdAt } = (await store.tasks.get(ids[0]!))!;
       expect(Math.abs(Date.parse(createdAt) - Date.now())).toBeLessThan(60_000);
       const later = await put(9);
-      while (!heard.some(({ id }) => id === later)) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-      }
+      await until(() => heard.some(({ id }) => id === later));
       const listening = `SELECT 1 FROM pg_stat_activity WHERE query = 'LISTEN "${schema}"'`;
       expect((await server().query(listening)).length).toBe(1);
       await store.close();

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres } from '../support/postgres.ts';
+import { accepted } from './support.ts';
 
 const TASK = { clientId: 1, state: 'created', threads: 1, ttlMs: 600_000 } as const;
 
@@ -16,11 +17,7 @@ overPostgres('all', (server) => {
     const [a, b, reader] = await openStores();
     const made: number[] = [];
     const puts = async (store: typeof a) => {
-      for (let i = 0; i < 25; i++) {
-        const outcome = await store.tasks.put(TASK);
-        if (!outcome.ok) throw new Error(outcome.reason);
-        made.push(outcome.task.id);
-      }
+      for (let i = 0; i < 25; i++) made.push((await accepted(store.tasks.put(TASK))).id);
     };
     let writing = true;
     const written = Promise.all([a, b, a, b, a, b].map(puts)).finally(() => {

@@ -2,10 +2,12 @@
 import pg from 'pg';
 import { expect, it } from 'vitest';
 import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
+import type { Task } from '../../src/middleware/stores/port/task.ts';
 import { migrateBy } from '../../src/middleware/stores/postgres/migrate.ts';
 import { LAST_OLD_STEP, STEPS, type Step } from '../../src/middleware/stores/postgres/schema.ts';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres, type PostgresServer, recorded } from '../support/postgres.ts';
+import { accepted } from './support.ts';
 
 /** The last step of this version. */
 const TO = LAST_OLD_STEP + STEPS.length;
@@ -36,11 +38,8 @@ const CLAIM = { leaseMs: 60_000, threads: 1 };
 
 /** Uses every statement that reads or writes tasks; some of them often, so that they are kept. */
 async function useAll({ tasks: store }: CompleteStore): Promise<void> {
-  const add = async (state: 'created' | 'waiting') => {
-    const outcome = await store.put({ ...WAITING, state });
-    if (!outcome.ok) throw new Error(outcome.reason);
-    return outcome.task.id;
-  };
+  const add = async (state: 'created' | 'waiting') =>
+    (await accepted(store.put({ ...WAITING, state }))).id;
   const claim = async () => {
     const { task } = await store.claim(CLAIM);
     if (task === null) throw new Error('nothing waits');
@@ -59,13 +58,9 @@ async function useAll({ tasks: store }: CompleteStore): Promise<void> {
   await store.upload(made, { key: 'inputs/a.json', bytes: 1 });
   await store.notify(made, 1);
   await store.notify(made, 1);
-  const [a, b, c, d, e] = [
-    await claim(),
-    await claim(),
-    await claim(),
-    await claim(),
-    await claim(),
-  ];
+  const claimed = [];
+  for (let i = 0; i < 5; i++) claimed.push(await claim());
+  const [a, b, c, d, e] = claimed as [Task, Task, Task, Task, Task];
   await store.extendAll([a, b], 1000);
   await store.extend(a.id, a.attempt, { leaseMs: 1000, state: 'aggregating' });
   const blob = { key: `results/1/${a.id}.json`, bytes: 1 };

@@ -7,22 +7,38 @@ import { expect } from 'vitest';
 import { newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import type { Claimed } from './fixtures/claimer.ts';
-import { it as base } from './support.ts';
+import { accepted, it as base } from './support.ts';
 
 const it = base.extend<{ path: string }>({
   path: async ({ folder }, use) => use(join(folder, 'tasks.sqlite')),
 });
 const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0 } as const;
 
-it('the SQLite file is synced at every commit, before the promise resolves', async ({
-  path,
-  skip,
-}) => {
-  if (spawnSync('strace', ['-V']).status !== 0) return skip('strace is not installed');
-  const module = new URL('../../src/middleware/stores/sqlite/sqlite.ts', import.meta.url).href;
-  const script = `
+/** Runs a module under strace, and gives what it printed of these system calls. */
+function traced(calls: string, script: string): string {
+  const args = [
+    '-f',
+    '-e',
+    `trace=${calls}`,
+    process.execPath,
+    '--input-type=module',
+    '-e',
+    script,
+  ];
+  // Node's own cache of what it has compiled syncs and renames files, too.
+  const env = { ...process.env, NODE_COMPILE_CACHE: undefined };
+  return String(spawnSync('strace', args, { env }).stderr);
+}
+const hasStrace = spawnSync('strace', ['-V']).status === 0;
+const moduleAt = (path: string) =>
+  JSON.stringify(new URL(`../../src/middleware/${path}`, import.meta.url).href);
+
+it.runIf(hasStrace)(
+  'the SQLite file is synced at every commit, before the promise resolves',
+  ({ path }) => {
+    const script = `
     import { writeSync } from 'node:fs';
-    import { sqliteStore } from ${JSON.stringify(module)};
+    import { sqliteStore } from ${moduleAt('stores/sqlite/sqlite.ts')};
     const store = sqliteStore({ path: ${JSON.stringify(path)} });
     const task = { clientId: 1, state: 'created', threads: 1, ttlMs: 60_000 };
     for (let i = 0; i < 5; i++) {
@@ -34,24 +50,21 @@ it('the SQLite file is synced at every commit, before the promise resolves', asy
       await store.tasks.notify(made.id, 1);
       writeSync(1, 'notified');
     }`;
-  const args = ['-f', '-e', 'trace=fsync,fdatasync,write', process.execPath];
-  const traced = spawnSync('strace', [...args, '--input-type=module', '-e', script]);
-  const calls = String(traced.stderr).matchAll(/(f(?:data)?sync)\(|write\(1, "(\w+)"/g);
-  const steps = Array.from(calls, ([, sync, word]) => (sync ? 'sync' : word));
-  for (const word of ['put', 'uploaded', 'notified']) {
-    const places = steps.flatMap((step, i) => (step === word ? i : []));
-    expect(places.length).toBe(5);
-    expect(places.map((i) => steps[i - 1])).toEqual(Array(5).fill('sync'));
-  }
-});
+    const told = traced('fsync,fdatasync,write', script);
+    const calls = told.matchAll(/(f(?:data)?sync)\(|write\(1, "(\w+)"/g);
+    const steps = Array.from(calls, ([, sync, word]) => (sync ? 'sync' : word));
+    for (const word of ['put', 'uploaded', 'notified']) {
+      const places = steps.flatMap((step, i) => (step === word ? i : []));
+      expect(places.length).toBe(5);
+      expect(places.map((i) => steps[i - 1])).toEqual(Array(5).fill('sync'));
+    }
+  },
+);
 
 it('the SQLite file hands 120 tasks to three processes, each to exactly one', async ({ path }) => {
   const store = sqliteTableStore({ path });
   const ids: number[] = [];
-  for (let i = 0; i < 120; i++) {
-    const outcome = await store.tasks.put(task);
-    if (outcome.ok) ids.push(outcome.task.id);
-  }
+  for (let i = 0; i < 120; i++) ids.push((await accepted(store.tasks.put(task))).id);
   const claimer = new URL('./fixtures/claimer.ts', import.meta.url);
   const children = Array.from({ length: 3 }, () => fork(claimer, [path], { execArgv: [] }));
   await Promise.all(children.map((child) => once(child, 'message')));
@@ -70,26 +83,22 @@ it('the SQLite file hands 120 tasks to three processes, each to exactly one', as
   await store.close();
 });
 
-it('the directory syncs a file before it gets its name, and the folder after', async ({
-  folder,
-  skip,
-}) => {
-  if (spawnSync('strace', ['-V']).status !== 0) return skip('strace is not installed');
-  const script = `
-    import { directoryBlobs } from ${JSON.stringify(new URL('../../src/middleware/blobs/directory/directory.ts', import.meta.url).href)};
+it.runIf(hasStrace)(
+  'the directory syncs a file before it gets its name, and the folder after',
+  ({ folder }) => {
+    const script = `
+    import { directoryBlobs } from ${moduleAt('blobs/directory/directory.ts')};
     const blobs = directoryBlobs({ path: ${JSON.stringify(folder)}});
     await blobs.put(${JSON.stringify(newInputKey())}, new Uint8Array(10), { maxBytes: 10 });`;
-  const args = ['-f', '-e', 'trace=fsync,fdatasync,rename,renameat,renameat2', process.execPath];
-  // Node's own cache of what it has compiled renames files, too.
-  const env = { ...process.env, NODE_COMPILE_CACHE: undefined };
-  const traced = spawnSync('strace', [...args, '--input-type=module', '-e', script], { env });
-  const calls = Array.from(String(traced.stderr).matchAll(/\b(f(?:data)?sync|rename\w*)\(/g));
-  const names = calls.map(([, name]) => (name!.startsWith('rename') ? 'rename' : 'sync'));
-  const at = names.indexOf('rename');
-  expect(names.filter((name) => name === 'rename').length).toBe(1);
-  expect(names.slice(0, at)).toContain('sync');
-  expect(names.slice(at + 1)).toContain('sync');
-});
+    const told = traced('fsync,fdatasync,rename,renameat,renameat2', script);
+    const calls = Array.from(told.matchAll(/\b(f(?:data)?sync|rename\w*)\(/g));
+    const names = calls.map(([, name]) => (name!.startsWith('rename') ? 'rename' : 'sync'));
+    const at = names.indexOf('rename');
+    expect(names.filter((name) => name === 'rename').length).toBe(1);
+    expect(names.slice(0, at)).toContain('sync');
+    expect(names.slice(at + 1)).toContain('sync');
+  },
+);
 
 it('the key file is the same for two processes that start together', async ({ folder }) => {
   const keys = join(folder, 'keys');

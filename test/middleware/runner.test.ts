@@ -13,8 +13,9 @@ import {
   type TaskHandler,
 } from '../../src/middleware/tasks/runner.ts';
 import { CodedError } from '../../src/shared/errors.ts';
+import { deferred } from '../../src/shared/wait.ts';
 import type { TaskState } from '../../src/wire/taskStates.ts';
-import { it } from './support.ts';
+import { accepted, it, taskThat } from './support.ts';
 
 /** A poll that never comes: what happens within a test happens because of a wake. */
 const NEVER_MS = 600_000;
@@ -70,22 +71,9 @@ describe('the runner', () => {
   const add = async (more: Partial<NewTask> = {}): Promise<Task> => {
     const input = { key: `inputs/${++inputs}.json`, bytes: 1 };
     const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0 } as const;
-    const outcome = await store.put({ ...waiting, input, ...more });
-    if (!outcome.ok) throw new Error(outcome.reason);
-    return outcome.task;
+    return accepted(store.put({ ...waiting, input, ...more }));
   };
-  /** Resolves with the task as soon as the store tells that it fits. */
-  const until = (id: number, fits: (task: Task) => boolean, where = store): Promise<Task> =>
-    new Promise((resolve) => {
-      const look = async () => {
-        const task = await where.get(id);
-        if (!task || !fits(task)) return;
-        end();
-        resolve(task);
-      };
-      const end = where.watch((news) => news.id === id && look());
-      look();
-    });
+  const until = (id: number, fits: (task: Task) => boolean) => taskThat(store, id, fits);
   const inState = (id: number, state: TaskState) => until(id, (task) => task.state === state);
   const types = (id: number) =>
     events.flatMap((event) =>
@@ -123,13 +111,11 @@ describe('the runner', () => {
   });
 
   it('writes progress, and the count at once', async () => {
-    let goOn = () => {};
+    const { promise: gate, resolve: goOn } = deferred<void>();
     start(async (task, context) => {
       await context.counted(9);
       context.report({ phase: 'verify', done: 4, total: 9 });
-      await new Promise<void>((resolve) => {
-        goOn = resolve;
-      });
+      await gate;
       return finishAtOnce(task, context);
     });
     const { id } = await add();
@@ -330,10 +316,7 @@ describe('the runner', () => {
   });
 
   it('lets tasks end when it stops, and takes no more', async () => {
-    let goOn = () => {};
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    const { promise: gate, resolve: goOn } = deferred<void>();
     const runner = start(
       async (task, context) => {
         await gate;
@@ -457,7 +440,7 @@ describe('the runner', () => {
   it('lets no lease end while its task is in work', async () => {
     let clockMs = Date.now();
     store = memoryStore({ nowMs: () => clockMs }).tasks;
-    const { promise: gate, resolve: goOn } = promised<void>();
+    const { promise: gate, resolve: goOn } = deferred<void>();
     let beats = 0;
     const aging: TaskStore = {
       ...store,
@@ -507,30 +490,15 @@ describe('the runner', () => {
 });
 
 describe('runners of several processes on one SQLite file', () => {
-  let ours: TaskStore;
-  let theirs: TaskStore;
-  let runner: Runner | undefined;
-
-  it.beforeEach(({ folder }) => {
-    ours = sqliteStore({ path: join(folder, 'tasks.sqlite') }).tasks;
-    theirs = sqliteStore({ path: join(folder, 'tasks.sqlite') }).tasks;
-  });
-  afterEach(async () => {
-    await runner?.stop({ graceMs: 0 });
-    await ours.close();
-    await theirs.close();
-  });
-
-  const put = async () => {
-    const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0 } as const;
-    const outcome = await theirs.put(waiting);
-    if (!outcome.ok) throw new Error(outcome.reason);
-    return outcome.task.id;
-  };
-
-  it('find by polling what others submit, and stop soon what others cancel', async () => {
-    const { promise: aborted, resolve: abort } = promised<void>();
-    const { promise: claimed, resolve: claim } = promised<void>();
+  it('find by polling what others submit, and stop soon what others cancel', async ({
+    defer,
+    folder,
+  }) => {
+    const open = () => sqliteStore({ path: join(folder, 'tasks.sqlite') }).tasks;
+    const [ours, theirs] = [open(), open()];
+    for (const store of [ours, theirs]) defer(() => store.close());
+    const { promise: aborted, resolve: abort } = deferred<void>();
+    const { promise: claimed, resolve: claim } = deferred<void>();
     const handler: TaskHandler = {
       run(task, context) {
         context.signal.addEventListener('abort', () => abort());
@@ -541,19 +509,14 @@ describe('runners of several processes on one SQLite file', () => {
     };
     // A lease that is not renewed within this test: it is a look at the task that finds the
     // cancellation.
-    runner = createRunner({ store: ours, handler, threads: 1, pollMs: 20, leaseMs: NEVER_MS });
+    const options = { threads: 1, pollMs: 20, leaseMs: NEVER_MS };
+    const runner = createRunner({ store: ours, handler, ...options });
+    defer(() => runner.stop({ graceMs: 0 }));
     runner.start();
-    const id = await put();
+    const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0 } as const;
+    const { id } = await accepted(theirs.put(waiting));
     await claimed;
     expect(await theirs.cancel(id, 1)).toMatchObject({ ok: true });
     await aborted;
   });
 });
-
-function promised<T>() {
-  let resolve: (value: T) => void = () => {};
-  const promise = new Promise<T>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}

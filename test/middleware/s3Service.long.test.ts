@@ -1,13 +1,13 @@
 /** The whole service over a bucket: from signatures to a verified aggregate, in every way. */
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
 import { decodeWireHex } from '../../src/wire/hex.ts';
 import type { Triple } from '../../src/wire/triple.ts';
-import { type FaultyProxy, openFaultyProxy } from '../support/faultyProxy.ts';
+import { openFaultyProxy } from '../support/faultyProxy.ts';
 import { hasRgw, newPrefix, openRgw, type Rgw } from '../support/rgw.ts';
-import { expectProblem, startService, type TestService, toAnswer } from './support.ts';
+import { it as base, expectProblem, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
@@ -20,33 +20,26 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
   let options: S3Options;
   let blobs: S3BlobStore;
   let http: TestService;
-  let proxy: FaultyProxy | undefined;
 
   beforeAll(async () => {
     rgw = await openRgw();
   });
-  afterEach(async () => {
-    await http.close();
-    await proxy?.close();
-    proxy = undefined;
-  });
 
-  const start = async (more: Partial<S3Options>) => {
-    const { endpoint, bucket, credentials } = rgw;
-    options = { endpoint, bucket, credentials, prefix: newPrefix(), ...more };
-    blobs = s3Blobs(options);
-    http = await startService({ blobs, maxBodyBytes: MAX_BODY, threads: 1 });
-  };
+  const it = base.extend<{ begin: (more?: Partial<S3Options>) => Promise<void> }>({
+    begin: async ({ start }, use) => {
+      await use(async (more) => {
+        const { endpoint, bucket, credentials } = rgw;
+        options = { endpoint, bucket, credentials, prefix: newPrefix(), ...more };
+        blobs = s3Blobs(options);
+        http = await start({ blobs, maxBodyBytes: MAX_BODY, threads: 1 });
+      });
+    },
+  });
   const create = async (body?: unknown) => {
     const { process_id: id, url } = await http.create(body);
     return { id, url };
   };
-  const put = async (url: string, body: BodyInit, headers: HeadersInit = {}) => {
-    const all = { 'content-type': 'application/json', ...headers };
-    return toAnswer(
-      await fetch(url, { method: 'PUT', body, headers: all, duplex: 'half' } as RequestInit),
-    );
-  };
+  const put = (...given: Parameters<typeof http.put>) => http.put(...given);
   const notify = (id: number) => http.ask('POST', `${AGGSIGN}/notify/${id}`);
   /** Fetches the result as a client does, and verifies its aggregate. */
   const verifyResult = async (resultPath: string, triples: readonly Triple[]) => {
@@ -75,10 +68,10 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     return keys;
   };
 
-  it.each(WAYS.flatMap((uploads) => WAYS.map((results) => [uploads, results] as const)))(
+  it.for(WAYS.flatMap((uploads) => WAYS.map((results) => [uploads, results] as const)))(
     'makes an aggregate: uploads %s, results %s',
-    async (uploads, results) => {
-      await start({ uploads, results });
+    async ([uploads, results], { begin }) => {
+      await begin({ uploads, results });
       const triples = makeTriples(30, 3);
       const { id, url } = await create();
       expect(new URL(url).origin).toBe(uploads === 'direct' ? rgw.endpoint : http.address);
@@ -113,8 +106,8 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     },
   );
 
-  it('looks at what came past it, refuses and deletes it', async () => {
-    await start({ uploads: 'direct' });
+  it('looks at what came past it, refuses and deletes it', async ({ begin }) => {
+    await begin({ uploads: 'direct' });
     const { id, url } = await create();
     for (const [body, headers, status, code] of [
       ['', {}, 400, 'MALFORMED_JSON'],
@@ -135,8 +128,8 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     expect((await put(known.url, '[]')).status).toBe(200);
   });
 
-  it('fails a task whose file was replaced after the notification', async () => {
-    await start({ uploads: 'direct' });
+  it('fails a task whose file was replaced after the notification', async ({ begin }) => {
+    await begin({ uploads: 'direct' });
     const { id, url } = await create();
     await put(url, JSON.stringify(makeTriples(1)));
     const { blob } = (await blobs.uploads!.stat(id))!;
@@ -153,8 +146,8 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     await expect.poll(() => blobs.stat(blob.key), { timeout: 60_000 }).toBe(null);
   });
 
-  it('takes uploads of every habit through itself', async () => {
-    await start({ uploads: 'through' });
+  it('takes uploads of every habit through itself', async ({ begin }) => {
+    await begin({ uploads: 'through' });
     const { id, url } = await create();
     const body = JSON.stringify(makeTriples(1));
     expect((await put(url, body, { authorization: http.alice })).status).toBe(200);
@@ -165,8 +158,8 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
   });
 
-  it('finds what came past it by the url of another host', async () => {
-    await start({ uploads: 'through' });
+  it('finds what came past it by the url of another host', async ({ begin }) => {
+    await begin({ uploads: 'through' });
     const another = s3Blobs({ ...options, uploads: 'direct' }).uploads!;
     const { id } = await create();
     const url = await another.url(id, { expiresAtMs: Date.now() + 600_000 });
@@ -190,9 +183,13 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     expect((await http.ended(both.id)).status).toBe('completed');
   });
 
-  it('says 503 while the bucket is away, and carries on when it is back', async () => {
-    proxy = await openFaultyProxy(rgw.endpoint);
-    await start({ endpoint: proxy.address });
+  it('says 503 while the bucket is away, and carries on when it is back', async ({
+    begin,
+    defer,
+  }) => {
+    const proxy = await openFaultyProxy(rgw.endpoint);
+    defer(proxy.close);
+    await begin({ endpoint: proxy.address });
     const { id, url } = await create();
     expect((await put(url, JSON.stringify(makeTriples(1)))).status).toBe(200);
     proxy.choose = (line) => (line.startsWith('HEAD') ? 'cut' : 'pass');
@@ -202,15 +199,15 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     proxy.choose = (line) => (reads(line) ? { status: 500 } : 'pass');
     expect((await notify(id)).status).toBe(202);
     // The worker reads, in vain, and a second time.
-    const seen = () => proxy!.seen.filter(({ line }) => reads(line)).length;
+    const seen = () => proxy.seen.filter(({ line }) => reads(line)).length;
     await expect.poll(seen, { timeout: 60_000 }).toBeGreaterThan(4);
     expect((await http.record(id)).status).not.toBe('completed');
     proxy.choose = () => 'pass';
     expect((await http.ended(id)).status).toBe('completed');
   });
 
-  it('lets the page reach the bucket, by its policy', async () => {
-    await start({});
+  it('lets the page reach the bucket, by its policy', async ({ begin }) => {
+    await begin();
     const page = await http.ask('GET', '/v1/ui');
     const policy = page.headers.get('content-security-policy')!;
     expect(policy).toMatch(new RegExp(`connect-src 'self'[^;]* ${rgw.endpoint}(;| )`));

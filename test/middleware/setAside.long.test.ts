@@ -5,24 +5,24 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import { createApiKey } from '../../src/middleware/identity/apiKeys.ts';
-import { falconService, type ServiceOptions } from '../../src/middleware/index.ts';
+import { falconService } from '../../src/middleware/index.ts';
 import { STORE_FILE } from '../../src/middleware/options/options.ts';
 import type { Task } from '../../src/middleware/stores/port/task.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
+import { deferred } from '../../src/shared/wait.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
 import { falconryHere } from '../cli/cli.ts';
 import { fact } from '../support/facts.ts';
 import { alive, isolatedWorkers, killWorker, listsProcesses } from '../support/isolatedWorkers.ts';
-import { Child, settled } from './crashChild.ts';
+import { Child } from './crashChild.ts';
 import type { RunnerNews } from './fixtures/poisonedRunner.ts';
+import { accepted, it, recordedLog } from './support.ts';
 import { makeItems } from './triples.ts';
 
 const KILLS = 65;
@@ -35,13 +35,10 @@ const CALM = { leaseMs: 10_000 };
 let folder: string;
 let store: ReturnType<typeof sqliteStore>;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'falconry-aside-'));
+it.beforeEach(({ folder: given, defer }) => {
+  folder = given;
   store = sqliteStore({ path: join(folder, STORE_FILE) });
-});
-afterEach(async () => {
-  await store.close();
-  await rm(folder, { recursive: true, maxRetries: 10 });
+  defer(() => store.close());
 });
 
 const random = (below: number) => Math.floor(Math.random() * below);
@@ -93,7 +90,7 @@ describe.runIf(listsProcesses)('a task', () => {
     await child.loaded;
     /** Resolves as soon as the child has claimed the task, or failed it. */
     const claimedBy = (which: Child) => {
-      const { promise, resolve } = settled();
+      const { promise, resolve } = deferred<void>();
       which.onNews = (news) =>
         'state' in news && ['verifying', 'failed'].includes(news.state) && resolve();
       return promise;
@@ -183,15 +180,8 @@ describe.runIf(listsProcesses)('a task', () => {
   it('that ends its workers is set aside, put back by command, and completed', {
     timeout: 300_000,
   }, async () => {
-    const logged: unknown[] = [];
-    const nothing = () => {};
-    const error = (message: string, fields?: object) => void logged.push({ message, ...fields });
-    const options: ServiceOptions = {
-      dataDirectory: folder,
-      threads: 1,
-      signing: false,
-      logger: { debug: nothing, info: nothing, warn: nothing, error },
-    };
+    const { entries, logger } = recordedLog();
+    const options = { dataDirectory: folder, threads: 1, signing: false, logger };
     const front = falconService({ ...options, workers: false });
     await front.start();
     const { key } = await front.apiKeys.create({ name: 'test' });
@@ -228,7 +218,7 @@ describe.runIf(listsProcesses)('a task', () => {
       status: 'wait for falcon signature verify',
       quarantined: true,
     });
-    expect(logged).toEqual([
+    expect(entries.filter(({ level }) => level === 'error')).toEqual([
       expect.objectContaining({ taskId: id, code: 'THREAD_LOST', retry: `falconry retry ${id}` }),
     ]);
 
@@ -257,9 +247,7 @@ it.each([4, 8])(
       const bytes = new TextEncoder().encode(text);
       const input = await blobs.put(newInputKey(), bytes, { maxBytes: 64 * MIB });
       const waiting = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0, input } as const;
-      const outcome = await poisoned.tasks.put(waiting);
-      if (!outcome.ok) throw new Error(outcome.reason);
-      return outcome.task;
+      return accepted(poisoned.tasks.put(waiting));
     };
     const bad = await put(`[${'{},'.repeat((sizeMib * MIB) / 3 - 10)}{}]`);
     const good = await put(formatTaskFile(makeItems(3)));

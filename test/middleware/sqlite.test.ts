@@ -11,7 +11,7 @@ import {
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { storeContract } from '../../src/middleware/testing/index.ts';
 import { openSqlite } from './openSqlite.ts';
-import { it as base } from './support.ts';
+import { accepted, it as base } from './support.ts';
 
 storeContract({ describe, it: base }, 'SQLite', openSqlite);
 storeContract({ describe, it: base }, 'memory', async (nowMs) => {
@@ -46,14 +46,13 @@ describe('the SQLite file', () => {
 
   it('keeps everything when it is opened again', async ({ path }) => {
     const first = sqliteTableStore({ path });
-    const outcome = await first.tasks.put({ ...task, input: { key: 'inputs/a.json', bytes: 5 } });
+    const input = { key: 'inputs/a.json', bytes: 5 };
+    const put = await accepted(first.tasks.put({ ...task, input }));
     const secret = await first.tasks.secret('urls');
     await first.close();
     const second = sqliteTableStore({ path });
-    expect(outcome).toMatchObject({ ok: true });
-    if (!outcome.ok) throw new Error(outcome.reason);
-    const { id, state, createdAt } = outcome.task;
-    expect(await second.tasks.get(id)).toEqual(outcome.task);
+    const { id, state, createdAt } = put;
+    expect(await second.tasks.get(id)).toEqual(put);
     expect(await second.tasks.list({ clientId: 1, limit: 5 })).toMatchObject({
       tasks: [{ id, state, createdAt, result: null }],
     });

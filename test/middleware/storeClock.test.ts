@@ -9,7 +9,7 @@ import type { NewTask, TaskStore } from '../../src/middleware/stores/port/taskSt
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { threadedStore } from './openSqlite.ts';
-import { it } from './support.ts';
+import { accepted, it } from './support.ts';
 
 type Store = TaskStore;
 
@@ -56,11 +56,9 @@ async function open(machine: Machine, how = OPEN.SQLite!): Promise<Store> {
   return store;
 }
 
-async function add(store: Store, more: Partial<NewTask> = {}) {
+function add(store: Store, more: Partial<NewTask> = {}) {
   const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: HOUR_MS, ...more } as const;
-  const outcome = await store.put(task);
-  if (!outcome.ok) throw new Error(outcome.reason);
-  return outcome.task;
+  return accepted(store.put(task));
 }
 
 const claim = async (store: Store) => (await store.claim(CLAIM)).task;

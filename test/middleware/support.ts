@@ -15,6 +15,9 @@ import {
   type ServiceOptions,
   type Signer,
 } from '../../src/middleware/index.ts';
+import type { Task } from '../../src/middleware/stores/port/task.ts';
+import type { PutOutcome, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import { deferred } from '../../src/shared/wait.ts';
 
 export interface Answer {
   readonly status: number;
@@ -34,7 +37,7 @@ export interface TestService {
   /** API keys of two clients. */
   readonly alice: string;
   readonly bob: string;
-  /** A request with a JSON body, if one is given; `key` null sends none. */
+  /** A request with a JSON body, if one is given; streams go in pieces. `key` null sends none. */
   ask(method: string, path: string, body?: unknown, options?: AskOptions): Promise<Answer>;
   /** Creates a task whose file is uploaded. */
   create(body?: unknown, options?: AskOptions): Promise<{ process_id: number; url: string }>;
@@ -102,7 +105,8 @@ export async function startService(options: TestOptions = {}): Promise<TestServi
     { key = alice, headers = {} } = {},
   ) => {
     const url = path.startsWith('http') ? path : address + path;
-    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    const streams = body instanceof ReadableStream;
+    const raw = streams || typeof body === 'string' || body instanceof Uint8Array;
     const init: RequestInit = {
       method,
       headers: {
@@ -112,6 +116,7 @@ export async function startService(options: TestOptions = {}): Promise<TestServi
       },
       redirect: 'manual',
       ...(body !== undefined && { body: raw ? (body as BodyInit) : JSON.stringify(body) }),
+      ...(streams && { duplex: 'half' }),
     };
     return toAnswer(await fetch(url, init));
   };
@@ -200,41 +205,69 @@ export async function until(isSo: () => unknown): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-/** A logger, and its lines: level, message and fields. */
+/** The task that a store takes; an error if it takes none. */
+export async function accepted(put: Promise<PutOutcome>): Promise<Task> {
+  const outcome = await put;
+  if (!outcome.ok) throw new Error(outcome.reason);
+  return outcome.task;
+}
+
+/** The task of this id as soon as the store tells that it fits. */
+export function taskThat(store: TaskStore, id: number, fits: (task: Task) => boolean) {
+  return new Promise<Task>((resolve) => {
+    const look = async () => {
+      const task = await store.get(id);
+      if (!task || !fits(task)) return;
+      end();
+      resolve(task);
+    };
+    const end = store.watch((news) => news.id === id && look());
+    look();
+  });
+}
+
+/** A logger, what it was told, and the same as lines of text. */
 export function recordedLog() {
   const lines: string[] = [];
-  const at = (level: string) => (message: string, fields?: object) =>
-    void lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+  const entries: Readonly<Record<string, unknown>>[] = [];
+  const at = (level: string) => (message: string, fields?: object) => {
+    lines.push(`${level} ${message} ${JSON.stringify(fields)}`);
+    entries.push({ level, message, ...fields });
+  };
   const logger = { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  return { lines, logger };
+  return { lines, entries, logger };
 }
 
-export interface HeldBody {
-  readonly body: ReadableStream<Uint8Array>;
-  /** Resolves when the first piece has been taken. */
-  readonly taken: Promise<void>;
-  /** Sends the rest. */
-  finish(): void;
-}
-
-/** A body in two pieces; the second one waits for `finish`. */
-export function heldBody(first: string, rest: string): HeldBody {
-  const encoder = new TextEncoder();
-  let finish = () => {};
-  let readOn = () => {};
-  const taken = new Promise<void>((resolve) => {
-    readOn = resolve;
-  });
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      controller.enqueue(encoder.encode(first));
-      finish = () => {
-        controller.enqueue(encoder.encode(rest));
-        controller.close();
-      };
+/** So many spaces in pieces of 64 KiB, whose length is not announced. */
+export function spaces(bytes: number): ReadableStream<Uint8Array> {
+  let left = bytes;
+  return new ReadableStream({
+    pull(controller) {
+      if (left === 0) return controller.close();
+      const piece = Math.min(left, 65_536);
+      left -= piece;
+      controller.enqueue(new Uint8Array(piece).fill(0x20));
     },
+  });
+}
+
+/**
+ * A body in two pieces: `taken` resolves when the first has been taken, the second waits for
+ * `finish`.
+ */
+export function heldBody(first: string, rest: string) {
+  const encoder = new TextEncoder();
+  const { promise: taken, resolve: take } = deferred<void>();
+  const { promise: finished, resolve: finish } = deferred<void>();
+  const body = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(encoder.encode(first)),
     // Called when the first piece was taken.
-    pull: () => readOn(),
+    async pull(controller) {
+      take();
+      await finished;
+      controller.enqueue(encoder.encode(rest));
+      controller.close();
+    },
   });
   return { body, taken, finish };
 }

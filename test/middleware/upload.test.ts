@@ -3,33 +3,15 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
-import { expectProblem, serviceTest, toAnswer } from './support.ts';
+import { expectProblem, serviceTest, spaces } from './support.ts';
 
 const CREATE = '/v1/svc/aggsign/task';
 const MIB = 1024 * 1024;
-
-/** Pieces of 64 KiB, so that the length is not announced. */
-function stream(bytes: number): ReadableStream<Uint8Array> {
-  let left = bytes;
-  return new ReadableStream({
-    pull(controller) {
-      if (left === 0) return controller.close();
-      const piece = Math.min(left, 65_536);
-      left -= piece;
-      controller.enqueue(new Uint8Array(piece).fill(0x20));
-    },
-  });
-}
 
 const { it, http } = serviceTest({ workers: false });
 describe('the upload url', () => {
   const create = () => http.create();
   const put = (...given: Parameters<typeof http.put>) => http.put(...given);
-  const putStream = async (url: string, body: ReadableStream<Uint8Array>) => {
-    const headers = { 'content-type': 'application/json' };
-    const init = { method: 'PUT', headers, body, duplex: 'half' };
-    return toAnswer(await fetch(url, init as RequestInit));
-  };
   const files = async (folder: string) => {
     const path = join(http.directory, 'files', folder);
     return (await readdir(path).catch(() => [])).length;
@@ -46,7 +28,7 @@ describe('the upload url', () => {
 
   it('takes a body of unannounced length', async () => {
     const { url } = await create();
-    const answer = await putStream(url, stream(3 * MIB));
+    const answer = await put(url, spaces(3 * MIB));
     expect(answer.status).toBe(200);
     expect(answer.json.bytes).toBe(3 * MIB);
   });
@@ -56,7 +38,7 @@ describe('the upload url', () => {
     expect((await put(url, new Uint8Array(32 * MIB).fill(0x20))).status).toBe(200);
     const before = await files('inputs');
     expectProblem(await put(url, new Uint8Array(32 * MIB + 1).fill(0x20)), 413, 'BODY_TOO_LARGE');
-    expectProblem(await putStream(url, stream(32 * MIB + 1)), 413, 'BODY_TOO_LARGE');
+    expectProblem(await put(url, spaces(32 * MIB + 1)), 413, 'BODY_TOO_LARGE');
     expect(await files('inputs')).toBe(before);
     expect(await files('tmp')).toBe(0);
     const record = await http.ask('GET', `/v1/svc/tasks/${process_id}`);
@@ -139,7 +121,7 @@ describe('the upload url', () => {
   it('names an empty body', async () => {
     const { url } = await create();
     expectProblem(await put(url, ''), 400, 'MALFORMED_JSON');
-    expectProblem(await putStream(url, stream(0)), 400, 'MALFORMED_JSON');
+    expectProblem(await put(url, spaces(0)), 400, 'MALFORMED_JSON');
   });
 
   it('answers 404 for a task that was taken away', async () => {

@@ -7,6 +7,7 @@ import { expect, it } from 'vitest';
 import type { NewTask } from '../../src/middleware/stores/port/taskStore.ts';
 import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 import { temporaryFolder } from '../cli/cli.ts';
+import { accepted } from '../middleware/support.ts';
 import { overPostgres, type PostgresServer } from '../support/postgres.ts';
 import { guide } from './operatingFiles.ts';
 
@@ -42,11 +43,7 @@ async function open(url: string) {
 }
 type Store = Awaited<ReturnType<typeof open>>;
 
-async function put(store: Store): Promise<number> {
-  const outcome = await store.tasks.put(TASK);
-  if (!outcome.ok) throw new Error(outcome.reason);
-  return outcome.task.id;
-}
+const put = async (store: Store) => (await accepted(store.tasks.put(TASK))).id;
 
 const claim = async (store: Store) =>
   (await store.tasks.claim({ leaseMs: 60_000, threads: 1 })).task?.id ?? null;
