@@ -14,7 +14,7 @@ import { createRunner, type Runner } from '../../src/middleware/tasks/runner.ts'
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
 import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
-import { BLOCK, ruined, type WatchedWorkers, watchWorkers } from '../shared/threads/workers.ts';
+import { BLOCK, ruined, watchWorkers } from '../shared/threads/workers.ts';
 import { accepted, it, taskThat } from './support.ts';
 import { makeItems } from './triples.ts';
 
@@ -33,7 +33,6 @@ describe('an aggregation task', () => {
   let aggregator: Aggregator;
   let runner: Runner;
   let events: RunnerEvent[];
-  let watched: WatchedWorkers | undefined;
 
   beforeAll(() => {
     items = makeItems(300, 20);
@@ -61,11 +60,7 @@ describe('an aggregation task', () => {
     await runner.stop({ graceMs: 0 });
     await aggregator.close();
   };
-  afterEach(async () => {
-    watched?.restore();
-    watched = undefined;
-    await stop();
-  });
+  afterEach(stop);
 
   const submit = async (file: string | Uint8Array): Promise<Task> => {
     const bytes = typeof file === 'string' ? new TextEncoder().encode(file) : file;
@@ -260,7 +255,7 @@ describe('an aggregation task', () => {
 
   it('stops at a cancellation, and keeps its thread for the next task', async () => {
     await stop();
-    watched = watchWorkers();
+    const workers = watchWorkers();
     // However slow the machine is, the thread is not given up.
     startRunner('proof', 600_000);
     const { id } = await submit(largeFile());
@@ -273,13 +268,13 @@ describe('an aggregation task', () => {
     expect(runner.running).toBe(0);
     expect(events).toContainEqual({ type: 'cancelled', taskId: id, attempt: 1 });
     // One worker did both: the first task was left where it was.
-    expect(watched.workers).toHaveLength(1);
+    expect(workers).toHaveLength(1);
   });
 
   it('ends a thread that does not stop when told to, and takes the next task', async () => {
     await stop();
     let isFirst = true;
-    watched = watchWorkers((url) => {
+    const workers = watchWorkers((url) => {
       const news = 'parentPort.postMessage({ id: message.id, news: { counted: 7 } });';
       const worker = isFirst ? ruined(url, 1, news + BLOCK) : url;
       isFirst = false;
@@ -291,7 +286,7 @@ describe('an aggregation task', () => {
     expect(await store.cancel(id, 1)).toMatchObject({ ok: true });
     const next = await finished(formatTaskFile(items.slice(0, 3)));
     expect(next.state).toBe('completed');
-    expect(watched.workers).toHaveLength(2);
+    expect(workers).toHaveLength(2);
     expect(events).toContainEqual({ type: 'cancelled', taskId: id, attempt: 1 });
   });
 

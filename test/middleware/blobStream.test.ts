@@ -14,22 +14,26 @@ async function openFiles(path: string): Promise<string[]> {
 }
 
 it.runIf(process.platform === 'linux').for([
-  ['before the first read', 0],
-  ['while it is read', 1],
-  ['after some chunks', 2],
-] as const)('cancelled %s', async ([, reads], { folder: path }) => {
+  // Node closes it with the garbage.
+  ['left alone', null, 9],
+  ['cancelled before the first read', 0, 0],
+  ['cancelled while it is read', 1, 0],
+  ['cancelled after some chunks', 2, 0],
+] as const)('%s', async ([, reads, most], { folder: path }) => {
   const blobs = directoryBlobs({ path });
   const key = 'results/1/1.json';
   await blobs.put(key, new Uint8Array(1_000_000), { maxBytes: 1e9 });
   for (let i = 0; i < 20; i++) {
     const blob = await blobs.get({ key });
+    if (reads === null) continue;
     const reader = blob!.body.getReader();
     if (reads === 2) await reader.read();
     const reading = reads > 0 ? reader.read() : null;
     await reader.cancel();
     await reading;
   }
-  await expect.poll(() => openFiles(path), { timeout: 100_000 }).toEqual([]);
+  const count = async () => (await openFiles(path)).length;
+  await expect.poll(count, { timeout: 100_000 }).toBeLessThanOrEqual(most);
 });
 
 const sizes = [

@@ -77,31 +77,4 @@ describe('the directory', () => {
     await expect(put).rejects.toMatchObject({ code: 'STORAGE_FULL', status: 507 });
     expect(await readdir(join(path, 'tmp'))).toEqual([]);
   });
-
-  it('holds nothing open, whether a body is read, left alone or left half way', async ({
-    folder: path,
-    skip,
-  }) => {
-    const openFiles = () =>
-      readdir('/proc/self/fd').then(
-        (files) => files.length,
-        () => null,
-      );
-    if ((await openFiles()) === null) return skip('this system has no /proc');
-    const blobs = directoryBlobs({ path });
-    const key = newInputKey();
-    const bytes = Uint8Array.from({ length: 200_000 }, (_, i) => i * 7);
-    await blobs.put(key, bytes, { maxBytes: 1 << 20 });
-    const before = await openFiles();
-    for (let i = 0; i < 20; i++) {
-      await blobs.get({ key });
-      const half = (await blobs.get({ key }))!.body.getReader();
-      expect((await half.read()).value!.length).toBeGreaterThan(0);
-      await half.cancel();
-      const whole = new Response((await blobs.get({ key }))!.body);
-      expect(await whole.bytes()).toEqual(bytes);
-    }
-    // Not more than the test runner itself may have opened meanwhile.
-    expect(await openFiles()).toBeLessThan(before! + 10);
-  });
 });

@@ -21,10 +21,7 @@ const statementsOf = (triples: readonly Triple[]) =>
 
 const { it, http } = serviceTest({ onDisk: true });
 
-const record = async (id: number) => {
-  const answer = await http.ask('GET', `/v1/svc/tasks/${id}`);
-  return answer.json;
-};
+const record = (id: number) => http.record(id);
 
 /** Follows the events of a task to its end; every record in order. */
 async function follow(id: number): Promise<{ status: string; progress: unknown }[]> {
@@ -75,13 +72,12 @@ describe('from signatures to a result', () => {
     expect(verifyAggregate(aggregate, [...statements].reverse())).toBe(false);
 
     const { aggregate: hex } = result.json;
-    const ask = (body: unknown) => http.ask('POST', `${AGGSIGN}/verify`, body);
-    expect((await ask({ aggregate: hex, statements: triples })).json).toEqual({ valid: true });
-    const fewer = { aggregate: hex, statements: triples.slice(1) };
-    expect((await ask(fewer)).json).toEqual({ valid: false });
+    const verdict = async (aggregate: string, statements: readonly Triple[]) =>
+      (await http.ask('POST', `${AGGSIGN}/verify`, { aggregate, statements })).json;
+    expect(await verdict(hex, triples)).toEqual({ valid: true });
+    expect(await verdict(hex, triples.slice(1))).toEqual({ valid: false });
     // the version of the format is byte 5
-    const older = { aggregate: `${hex.slice(0, 12)}01${hex.slice(14)}`, statements: triples };
-    expect((await ask(older)).json).toEqual({
+    expect(await verdict(`${hex.slice(0, 12)}01${hex.slice(14)}`, triples)).toEqual({
       valid: false,
       reason: 'The aggregate has another version of its format than 2 (bundles) or 3 (proofs)',
     });

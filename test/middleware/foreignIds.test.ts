@@ -112,11 +112,13 @@ describe.each(ROUTES)('%s %s', (method, path) => {
   it.each(['created', 'uploaded', 'waiting', 'completed', 'cancelled'])(
     'says nothing of a task of another client that is %s',
     async (state) => {
+      const before = await store.tasks.get(foreign.get(state)!);
       const [theirs, none] = [
         await look(method, path, foreign.get(state)!),
         await look(method, path, absent),
       ];
       expect(theirs).toEqual(none);
+      expect(await store.tasks.get(foreign.get(state)!)).toEqual(before);
       expect(none.status).toBe(path.includes('signature') ? 403 : 404);
       // The recorder hears what is asked: the key, and the task unless the url is refused before.
       const asked = path.includes('signature')

@@ -18,7 +18,7 @@ import { createRunner } from '../../src/middleware/tasks/runner.ts';
 import { CodedError, ERROR_CODES, type ErrorCode } from '../../src/shared/errors.ts';
 import { deferred } from '../../src/shared/wait.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
-import { accepted, expectProblem, it, taskThat } from './support.ts';
+import { accepted, expectProblem, it, recordedLog, taskThat, until } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const MIB = 1024 * 1024;
@@ -107,13 +107,9 @@ describe.skipIf(!mounted)('a small file system', () => {
     const path = join(small, 'service');
     mkdirSync(path, { mode: 0o700 });
     defer(() => rmSync(path, { recursive: true }));
-    const { promise: trouble, resolve: troubled } = deferred<string>();
-    const quiet = { debug() {}, info() {}, error() {} };
-    const warn = (message: string, { code }: Readonly<Record<string, unknown>> = {}) => {
-      if (message === 'task will be tried again') troubled(String(code));
-    };
+    const { entries, logger } = recordedLog();
     const blobs = directoryBlobs({ path, minFreeBytes: 0 });
-    const http = await start({ blobs, threads: 1, logger: { ...quiet, warn } });
+    const http = await start({ blobs, threads: 1, logger });
     let makeRoom = fillUp(20_000);
     const data = makeTriples(20);
     const refused = await http.ask('POST', '/v1/svc/aggsign', { data });
@@ -126,7 +122,9 @@ describe.skipIf(!mounted)('a small file system', () => {
     makeRoom = fillUp(page * (2 + Math.ceil(JSON.stringify(data).length / page)));
     const accepted = await http.ask('POST', '/v1/svc/aggsign', { data });
     expect(accepted.status, accepted.text).toBe(202);
-    expect(await trouble).toBe('STORAGE_FULL');
+    const trouble = () => entries.find(({ message }) => message === 'task will be tried again');
+    await until(trouble);
+    expect(trouble()).toMatchObject({ code: 'STORAGE_FULL' });
     const { status } = await http.record(accepted.json.process_id);
     expect(['completed', 'failed']).not.toContain(status);
     makeRoom();

@@ -8,14 +8,14 @@ import { type Aggregator, createAggregator } from '../../src/middleware/tasks/ag
 import type { TaskContext } from '../../src/middleware/tasks/runner.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile } from '../../src/wire/triple.ts';
-import { type WatchedWorkers, watchWorkers } from '../shared/threads/workers.ts';
+import { watchWorkers } from '../shared/threads/workers.ts';
 import { isolatedWorkers, listsProcesses } from '../support/isolatedWorkers.ts';
 import { it } from './support.ts';
 import { makeItems } from './triples.ts';
 
 let blobs: BlobStore;
 let aggregator: Aggregator;
-let watched: WatchedWorkers;
+let workers: ReturnType<typeof watchWorkers>;
 const { execPath } = process;
 const items = makeItems(40, 4);
 /** Takes long enough to be ended in the middle. */
@@ -23,13 +23,12 @@ const large = Array.from({ length: 1722 }, (_, i) => items[i % items.length]!);
 
 it.beforeEach(({ folder }) => {
   blobs = directoryBlobs({ path: folder });
-  watched = watchWorkers();
+  workers = watchWorkers();
   const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxFileBytes: 1 << 23 };
   aggregator = createAggregator({ blobs, threads: 1, format: 'auto', ...limits });
 });
 afterEach(async () => {
   process.execPath = execPath;
-  watched.restore();
   await aggregator.close();
   expect(isolatedWorkers()).toEqual([]);
 });
@@ -68,9 +67,9 @@ it.runIf(listsProcesses)('happens in a process of its own, which ends with it', 
   await expectResult(made);
   expect(seen).toEqual([[expect.any(Number)]]);
   expect(isolatedWorkers()).toEqual([]);
-  expect(watched.workers).toHaveLength(0);
+  expect(workers).toHaveLength(0);
   await expectResult(await attempt(false, controller().signal));
-  expect(watched.workers).toHaveLength(1);
+  expect(workers).toHaveLength(1);
 });
 
 it.runIf(listsProcesses)('is lost if its process is killed, and says by what', async () => {
@@ -106,22 +105,20 @@ it('stops when it is told to', async () => {
 it('takes a thread of its own where there are no processes', async ({ folder }) => {
   process.execPath = join(folder, 'compiled-program');
   await expectResult(await attempt(true, controller().signal));
-  expect(watched.workers).toHaveLength(1);
-  const end = () => watched.workers[1]!.terminate();
+  expect(workers).toHaveLength(1);
+  const end = () => workers[1]!.terminate();
   const lost = attempt(true, controller().signal, end, large);
   await expect(lost).rejects.toMatchObject({ code: 'THREAD_LOST' });
   await expectResult(await attempt(false, controller().signal));
-  expect(watched.workers).toHaveLength(3);
+  expect(workers).toHaveLength(3);
 });
 
 it('blames no task for a worker that cannot be started', async ({ folder }) => {
-  watched.restore();
   process.execPath = join(folder, 'compiled-program');
   const nowhere = watchWorkers(() => new URL('file:///nowhere/taskWorker.js'));
   for (const isolated of [true, false]) {
     const refused = attempt(isolated, controller().signal);
     await expect(refused).rejects.toMatchObject({ code: 'OVERLOADED', retriable: true });
   }
-  expect(nowhere.workers).toHaveLength(2);
-  nowhere.restore();
+  expect(nowhere).toHaveLength(2);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { ServiceOptions } from '../../src/middleware/index.ts';
 import { STORE_FILE } from '../../src/middleware/options/options.ts';
-import { expectProblem, newSigner, startService } from './support.ts';
+import { expectProblem, newSigner, recordedLog, startService } from './support.ts';
 
 /** Takes the lock in a process of its own. @returns a function that lets it go */
 export async function lockFile(path: string): Promise<() => Promise<void>> {
@@ -24,7 +24,7 @@ export interface LockedRun {
   readonly refusedMs: number;
   /** The times of all other requests, in ascending order. */
   readonly othersMs: readonly number[];
-  readonly warnings: readonly string[];
+  readonly warnings: readonly unknown[];
 }
 
 /**
@@ -37,10 +37,8 @@ export async function whileLocked(
   options: (warn: (message: string) => void) => ServiceOptions = () => ({}),
   file?: string,
 ): Promise<LockedRun> {
-  const warnings: string[] = [];
-  const quiet = { debug() {}, info() {}, error() {} };
-  const logger = { ...quiet, warn: (message: string) => void warnings.push(message) };
-  const more = options((message) => warnings.push(message));
+  const { entries, logger } = recordedLog();
+  const more = options(logger.warn);
   const onDisk = more.store === undefined;
   const http = await startService({ onDisk, threads: 1, logger, signer: newSigner(), ...more });
   try {
@@ -67,7 +65,12 @@ export async function whileLocked(
     await write;
     await free();
     expect((await create()).status).toBe(201);
-    return { refusedMs, othersMs: othersMs.sort((a, b) => a - b), warnings };
+    const warnings = entries.filter(({ level }) => level === 'warn');
+    return {
+      refusedMs,
+      othersMs: othersMs.sort((a, b) => a - b),
+      warnings: warnings.map(({ message }) => message),
+    };
   } finally {
     await http.close();
   }

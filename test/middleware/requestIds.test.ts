@@ -9,6 +9,7 @@ import {
   type ServiceEvent,
   toFetchHandler,
 } from '../../src/middleware/index.ts';
+import { deferred } from '../../src/shared/wait.ts';
 import { expectProblem, recordedLog, serviceTest, until } from './support.ts';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
@@ -161,10 +162,8 @@ describe('a request', () => {
 
   it('whose caller has gone before there is an answer is told so', async ({ start }) => {
     const seen: ServiceEvent[] = [];
-    let asked = () => {};
-    let answer = () => {};
-    const asking = new Promise<void>((resolve) => (asked = resolve));
-    const answered = new Promise<null>((resolve) => (answer = () => resolve(null)));
+    const { promise: asking, resolve: asked } = deferred<void>();
+    const { promise: answered, resolve: answer } = deferred<null>();
     const slow = await start({
       onEvent: (event) => seen.push(event),
       authenticate() {
@@ -178,7 +177,7 @@ describe('a request', () => {
     socket.destroy();
     // A request that comes later is answered later: the server knows that the caller has gone.
     await slow.ask('GET', '/v1/svc/elsewhere');
-    answer();
+    answer(null);
     const cut = () => seen.find((event) => event.type === 'request' && event.status === 401);
     await until(cut);
     expect(cut()).toMatchObject({ path: '/v1/svc/tasks', cut: true });

@@ -70,13 +70,6 @@ describe('the three steps', () => {
     expect((await record(process_id)).status).toBe('wait for task file upload');
   });
 
-  it('issues ids that grow', async () => {
-    const ids: number[] = [];
-    for (let i = 0; i < 20; i++) ids.push((await http.create()).process_id);
-    expect(ids).toEqual([...ids].sort((a, b) => a - b));
-    expect(new Set(ids).size).toBe(20);
-  });
-
   it('cancels a task on DELETE, and removes it on the second one', async () => {
     const { process_id, url } = (await http.ask('POST', `${AGGSIGN}/task`)).json;
     await http.ask('PUT', url, '[]', { key: null });

@@ -5,18 +5,12 @@ import { writeFileSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, describe, expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { sqliteStore } from '../../src/middleware/stores/sqlite/sqlite.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { storeContract } from '../../src/middleware/testing/index.ts';
-import {
-  BLOCK,
-  moduleOf,
-  ruined,
-  type WatchedWorkers,
-  watchWorkers,
-} from '../shared/threads/workers.ts';
+import { BLOCK, moduleOf, ruined, watchWorkers } from '../shared/threads/workers.ts';
 import { lockFile, whileLocked } from './lockedStore.ts';
 import { openThreads } from './openSqlite.ts';
 import { it } from './support.ts';
@@ -27,14 +21,16 @@ const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as con
 
 let folder: string;
 let path: string;
-let watched: WatchedWorkers | undefined;
-it.beforeEach(({ folder: given }) => {
+/** A store on the file, closed with the test. */
+let open: (options?: Partial<Parameters<typeof sqliteStore>[0]>) => ReturnType<typeof sqliteStore>;
+it.beforeEach(({ folder: given, defer }) => {
   folder = given;
   path = join(folder, 'tasks.sqlite');
-});
-afterEach(() => {
-  watched?.restore();
-  watched = undefined;
+  open = (options) => {
+    const store = sqliteStore({ path, ...options });
+    defer(() => store.close());
+    return store;
+  };
 });
 
 describe('a file that another process has locked', () => {
@@ -56,7 +52,7 @@ describe('a file that another process has locked', () => {
   });
 
   it('is written as soon as it is free, and in order', async () => {
-    const store = sqliteStore({ path, patienceMs: 60_000 });
+    const store = open({ patienceMs: 60_000 });
     await store.open();
     const free = await lockFile(path);
     let done = 0;
@@ -71,13 +67,11 @@ describe('a file that another process has locked', () => {
     const ids = await Promise.all(puts);
     expect(ids).toEqual(ids.toSorted((a, b) => a - b));
     expect((await store.tasks.depth()).states.waiting).toBe(20);
-    await store.close();
   });
 
   it('is warned of once a second at most', async () => {
     const warnings: unknown[] = [];
-    const store = sqliteStore({
-      path,
+    const store = open({
       patienceMs: 30,
       onTrouble: (message, fields) => warnings.push([message, fields]),
     });
@@ -94,21 +88,20 @@ describe('a file that another process has locked', () => {
     ]);
     expect(warnings.length).toBeLessThanOrEqual(1 + seconds);
     await free();
-    await store.close();
   });
 });
 
 describe('a thread that dies', () => {
   it('leaves unknown what it had, and all else as it was', async () => {
-    watched = watchWorkers();
+    const workers = watchWorkers();
     const news: TaskNews[] = [];
-    const store = sqliteStore({ path });
+    const store = open();
     store.tasks.watch((told) => news.push(told));
     const first = await store.tasks.put(task);
     const lost = Array.from({ length: 5 }, () => store.tasks.put(task));
     const ended = Promise.allSettled(lost);
     await Promise.resolve();
-    await watched.workers[0]!.terminate();
+    await workers[0]!.terminate();
     for (const outcome of await ended) {
       if (outcome.status === 'rejected') {
         expect(outcome.reason).toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: true });
@@ -116,24 +109,22 @@ describe('a thread that dies', () => {
     }
     const again = await store.tasks.put(task);
     if (!first.ok || !again.ok) throw new Error('refused');
-    expect(watched.workers.length).toBe(2);
+    expect(workers.length).toBe(2);
     expect(await store.tasks.get(first.task.id)).toEqual(first.task);
     expect(again.task.id).toBeGreaterThan(first.task.id);
     expect(news.map(({ id }) => id)).toEqual(
       expect.arrayContaining([first.task.id, again.task.id]),
     );
-    await store.close();
   });
 
   it('with each of its first messages, is followed by another', async () => {
     let left = 3;
-    watched = watchWorkers((url) => (left-- > 0 ? ruined(url, 2, 'process.exit(1);') : url));
-    const store = sqliteStore({ path });
+    watchWorkers((url) => (left-- > 0 ? ruined(url, 2, 'process.exit(1);') : url));
+    const store = open();
     for (let i = 0; i < 3; i++) {
       await expect(store.tasks.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     }
     expect(await store.tasks.put(task)).toMatchObject({ ok: true });
-    await store.close();
   });
 
   it.each([
@@ -141,28 +132,26 @@ describe('a thread that dies', () => {
     ['throws at load', moduleOf(`throw new Error('broken');`)],
     ['is another one', new URL('../../src/falcon/verifyWorker.ts', import.meta.url)],
   ])('since its module %s, is said to be missing', async (_, module) => {
-    watched = watchWorkers(() => module);
-    const store = sqliteStore({ path });
+    watchWorkers(() => module);
+    const store = open();
     await expect(store.open()).rejects.toMatchObject({
       code: 'NO_WORKER',
       message: expect.stringContaining('bundle'),
     });
-    await store.close();
   });
 
   it('or hangs, keeps no caller waiting for ever', async () => {
-    watched = watchWorkers((url) => ruined(url, 2, BLOCK));
-    const store = sqliteStore({ path, patienceMs: 100 });
+    const workers = watchWorkers((url) => ruined(url, 2, BLOCK));
+    const store = open({ patienceMs: 100 });
     await expect(store.tasks.put(task)).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await expect(store.tasks.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
-    await watched.workers[0]!.terminate();
-    await store.close();
+    await workers[0]!.terminate();
   });
 });
 
 describe('the file', () => {
   it('has everything that was asked for before the store was closed', async () => {
-    const store = sqliteStore({ path });
+    const store = open();
     const puts = Array.from({ length: 200 }, () => store.tasks.put(task));
     await Promise.all([store.close(), store.close()]);
     expect((await Promise.all(puts)).every(({ ok }) => ok)).toBe(true);
@@ -177,9 +166,8 @@ describe('the file', () => {
     const db = new DatabaseSync(path);
     db.exec('PRAGMA user_version = 1000');
     db.close();
-    const store = sqliteStore({ path });
+    const store = open();
     await expect(store.open()).rejects.toMatchObject({ code: 'STORE_NEWER' });
-    await store.close();
   });
 
   it.skipIf(process.platform === 'win32').each([
@@ -193,16 +181,14 @@ describe('the file', () => {
     await made.close();
     await chmod(path, fileMode);
     await chmod(folder, folderMode);
-    const store = sqliteStore({ path });
+    const store = open();
     const place = command.includes('-w') ? folder : path;
     await expect(store.open()).rejects.toMatchObject({
       code: 'STORE_SHARED',
       message: expect.stringMatching(new RegExp(`: ${command}${place}$`)),
     });
-    await store.close();
-    const allowed = sqliteStore({ path, allowShared: true });
+    const allowed = open({ allowShared: true });
     expect(await allowed.tasks.put(task)).toMatchObject({ ok: true });
-    await allowed.close();
     await chmod(folder, 0o700);
   });
 });
@@ -212,7 +198,7 @@ describe('an Idempotency-Key', () => {
     const fixture = new URL('./fixtures/keyHolder.ts', import.meta.url);
     const child = fork(fixture, [path], { execArgv: [] });
     expect(await once(child, 'message')).toEqual(['held', undefined]);
-    const store = sqliteStore({ path });
+    const store = open();
     const begin = () => store.tasks.beginAnswer(1, 'key', 'print', 600_000);
     expect(await begin()).toMatchObject({ kind: 'running' });
     const gone = once(child, 'exit');
@@ -220,13 +206,12 @@ describe('an Idempotency-Key', () => {
     await gone;
     expect(await begin()).toMatchObject({ kind: 'held' });
     expect(await begin()).toMatchObject({ kind: 'running' });
-    await store.close();
   });
 
   it.runIf(process.platform === 'linux')(
     'is not taken for held by a later process of the same number',
     async () => {
-      const store = sqliteStore({ path });
+      const store = open();
       const begin = () => store.tasks.beginAnswer(1, 'key', 'print', 600_000);
       await begin();
       const db = new DatabaseSync(path);
@@ -246,7 +231,6 @@ describe('an Idempotency-Key', () => {
         expect(await begin(), name).toMatchObject({ kind });
       }
       db.close();
-      await store.close();
     },
   );
 });

@@ -6,7 +6,12 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { resultKey } from '../../src/middleware/blobs/port/blobStore.ts';
-import type { AnswerHold, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
+import type {
+  AnswerHold,
+  NewTask,
+  PutOptions,
+  TaskStore,
+} from '../../src/middleware/stores/port/taskStore.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { TASK_STATES } from '../../src/wire/taskStates.ts';
 import { NIGHTLY } from '../support/run.ts';
@@ -44,228 +49,112 @@ const attempt = fc.integer({ min: 1, max: 3 });
 const bytes = fc.integer({ min: 0, max: 50 });
 const limits = { openTasks: 9, storedBytes: 200 };
 
+/** A step: how often it comes, what it is given, and what it does. */
+const named = <Given>(
+  name: string,
+  weight: number,
+  given: fc.Arbitrary<Given>,
+  run: (world: World, given: Given) => Promise<unknown>,
+) => ({
+  weight,
+  arbitrary: given.map((each) => [name, (world: World) => run(world, each)] as const),
+});
+
+const put = async (w: World, task: NewTask, options: PutOptions) => {
+  const outcome = await w.store.put(task, options);
+  if (outcome.ok) w.ids.push(outcome.task.id);
+  return outcome;
+};
+const holdOf = (w: World, n: number) => w.holds[n % Math.max(1, w.holds.length)];
+const taskOf = (clientId: number) => ({ clientId, threads: 1, ttlMs: 500 });
+const lost = { code: 'THREAD_LOST', message: 'm' } as const;
+
 /** Steps with their weights: those that bring a history on come more often than those that look. */
 const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
-  {
-    weight: 5,
-    arbitrary: fc.tuple(client, fc.boolean(), bytes).map(
-      ([clientId, direct, size]) =>
-        [
-          'put',
-          async (w: World) => {
-            const state = direct ? 'waiting' : 'created';
-            const input = direct ? { input: blob(w, size) } : {};
-            const task = {
-              clientId,
-              state,
-              threads: 1,
-              ttlMs: 500,
-              ...input,
-            } as const;
-            const outcome = await w.store.put(task, { limits });
-            if (outcome.ok) w.ids.push(outcome.task.id);
-            return outcome;
-          },
-        ] as const,
-    ),
-  },
-  {
-    weight: 3,
-    arbitrary: fc
-      .tuple(small, bytes)
-      .map(
-        ([n, size]) =>
-          ['upload', (w: World) => w.store.upload(pick(w, n), blob(w, size), limits)] as const,
-      ),
-  },
-  {
-    weight: 3,
-    arbitrary: fc
-      .tuple(small, client)
-      .map(([n, c]) => ['notify', (w: World) => w.store.notify(pick(w, n), c)] as const),
-  },
-  {
-    weight: 9,
-    arbitrary: fc.constant([
-      'claim',
-      (w: World) => w.store.claim({ leaseMs: 300, threads: 2 }),
-    ] as const),
-  },
-  {
-    weight: 9,
-    arbitrary: fc.tuple(small, attempt, fc.boolean()).map(
-      ([n, a, on]) =>
-        [
-          'extend',
-          (w: World) =>
-            w.store.extend(pick(w, n), a, {
-              leaseMs: 300,
-              count: n,
-              ...(on && {
-                state: 'aggregating' as const,
-                progress: { phase: 'verify' as const, done: a, total: n },
-              }),
-            }),
-        ] as const,
-    ),
-  },
-  {
-    weight: 7,
-    arbitrary: fc.tuple(small, attempt, bytes).map(
-      ([n, a, size]) =>
-        [
-          'finish',
-          (w: World) =>
-            w.store.finish(pick(w, n), a, {
-              blob: {
-                key: resultKey(pick(w, n), a),
-                bytes: size,
-                ...(size % 2 && { tag: 'v1' }),
-              },
-              format: 'bundle',
-              aggregateBytes: size,
-            }),
-        ] as const,
-    ),
-  },
-  {
-    weight: 4,
-    arbitrary: fc
-      .tuple(small, attempt, fc.boolean())
-      .map(
-        ([n, a, again]) =>
-          [
-            'fail',
-            (w: World) =>
-              w.store.fail(
-                pick(w, n),
-                a,
-                { code: 'TIMED_OUT', message: 'm', invalid: [{ index: n, reason: 'r' }] },
-                again ? { delayMs: 100 } : undefined,
-              ),
-          ] as const,
-      ),
-  },
-  fc.tuple(small, attempt).map(([n, a]) => {
-    const error = { code: 'THREAD_LOST', message: 'm' } as const;
-    return ['setAside', (w: World) => w.store.setAside(pick(w, n), a, error)] as const;
+  named('put', 5, fc.tuple(client, fc.boolean(), bytes), (w, [clientId, direct, size]) => {
+    const input = direct ? { input: blob(w, size) } : {};
+    const state = direct ? 'waiting' : 'created';
+    return put(w, { ...taskOf(clientId), state, ...input }, { limits });
   }),
-  small.map((n) => ['putBack', (w: World) => w.store.putBack(pick(w, n))] as const),
-  fc.tuple(small, small, attempt).map(([n, m, a]) => {
-    const attempts = (w: World) => [n, m].map((i) => ({ id: pick(w, i), attempt: a }));
-    const run = async (w: World) => {
-      const held = await w.store.extendAll(attempts(w), 300);
-      return Array.from(held, (id) => rank(w, id)).sort();
-    };
-    return ['extendAll', run] as const;
+  named('upload', 3, fc.tuple(small, bytes), (w, [n, size]) =>
+    w.store.upload(pick(w, n), blob(w, size), limits),
+  ),
+  named('notify', 3, fc.tuple(small, client), (w, [n, c]) => w.store.notify(pick(w, n), c)),
+  named('claim', 9, fc.constant(null), (w) => w.store.claim({ leaseMs: 300, threads: 2 })),
+  named('extend', 9, fc.tuple(small, attempt, fc.boolean()), (w, [n, a, on]) => {
+    const progress = { phase: 'verify', done: a, total: n } as const;
+    const news = on ? ({ state: 'aggregating', progress } as const) : {};
+    return w.store.extend(pick(w, n), a, { leaseMs: 300, count: n, ...news });
   }),
-  fc
-    .tuple(small, attempt)
-    .map(([n, a]) => ['release', (w: World) => w.store.release(pick(w, n), a)] as const),
-  fc
-    .tuple(small, client)
-    .map(([n, c]) => ['cancel', (w: World) => w.store.cancel(pick(w, n), c)] as const),
-  fc
-    .tuple(small, client)
-    .map(([n, c]) => ['remove', (w: World) => w.store.remove(pick(w, n), c)] as const),
-  fc
-    .tuple(small, client)
-    .map(([n, c]) => ['renew', (w: World) => w.store.renew(pick(w, n), c, 800)] as const),
-  fc.tuple(client, fc.constantFrom('a', 'b'), fc.constantFrom('f', 'g')).map(
-    ([c, key, print]) =>
-      [
-        'beginAnswer',
-        async (w: World) => {
-          const begun = await w.store.beginAnswer(c, key, print, 200);
-          if (begun.kind === 'held') w.holds.push(begun.hold);
-          return begun;
-        },
-      ] as const,
-  ),
-  small.map((n) => {
-    const run = async (w: World) => {
-      const hold = w.holds[n % Math.max(1, w.holds.length)];
-      return hold ? w.store.extendAnswer(hold, 200) : null;
-    };
-    return ['extendAnswer', run] as const;
+  named('finish', 7, fc.tuple(small, attempt, bytes), (w, [n, a, size]) => {
+    const tag = size % 2 ? { tag: 'v1' } : {};
+    const made = { key: resultKey(pick(w, n), a), bytes: size, ...tag };
+    return w.store.finish(pick(w, n), a, { blob: made, format: 'bundle', aggregateBytes: size });
   }),
-  fc.tuple(small, fc.boolean()).map(
-    ([n, give]) =>
-      [
-        'answer',
-        async (w: World) => {
-          const hold = w.holds[n % Math.max(1, w.holds.length)];
-          if (!hold) return null;
-          if (give) return w.store.abandonAnswer(hold);
-          const task = {
-            clientId: hold.clientId,
-            state: 'created',
-            threads: 1,
-            ttlMs: 500,
-          } as const;
-          const outcome = await w.store.put(task, { limits, hold });
-          if (outcome.ok) w.ids.push(outcome.task.id);
-          return outcome;
-        },
-      ] as const,
+  named('fail', 4, fc.tuple(small, attempt, fc.boolean()), (w, [n, a, again]) => {
+    const invalid = [{ index: n, reason: 'r' }];
+    const error = { code: 'TIMED_OUT', message: 'm', invalid } as const;
+    return w.store.fail(pick(w, n), a, error, again ? { delayMs: 100 } : undefined);
+  }),
+  named('setAside', 1, fc.tuple(small, attempt), (w, [n, a]) =>
+    w.store.setAside(pick(w, n), a, lost),
   ),
-  {
-    weight: 4,
-    arbitrary: fc.nat(400).map(
-      (ms) =>
-        [
-          'time',
-          async (w: World) => {
-            w.time.nowMs += ms;
-          },
-        ] as const,
-    ),
-  },
-  fc.integer({ min: -100_000, max: 100_000 }).map(
-    (seconds) =>
-      [
-        'clock',
-        async (w: World) => {
-          w.time.aheadMs = 1000 * seconds;
-        },
-      ] as const,
+  named('putBack', 1, small, (w, n) => w.store.putBack(pick(w, n))),
+  named('extendAll', 1, fc.tuple(small, small, attempt), async (w, [n, m, a]) => {
+    const attempts = [n, m].map((i) => ({ id: pick(w, i), attempt: a }));
+    return Array.from(await w.store.extendAll(attempts, 300), (id) => rank(w, id)).sort();
+  }),
+  named('release', 1, fc.tuple(small, attempt), (w, [n, a]) => w.store.release(pick(w, n), a)),
+  named('cancel', 1, fc.tuple(small, client), (w, [n, c]) => w.store.cancel(pick(w, n), c)),
+  named('remove', 1, fc.tuple(small, client), (w, [n, c]) => w.store.remove(pick(w, n), c)),
+  named('renew', 1, fc.tuple(small, client), (w, [n, c]) => w.store.renew(pick(w, n), c, 800)),
+  named(
+    'beginAnswer',
+    1,
+    fc.tuple(client, fc.constantFrom('a', 'b'), fc.constantFrom('f', 'g')),
+    async (w, [c, key, print]) => {
+      const begun = await w.store.beginAnswer(c, key, print, 200);
+      if (begun.kind === 'held') w.holds.push(begun.hold);
+      return begun;
+    },
   ),
-  {
-    weight: 2,
-    arbitrary: fc.boolean().map(
-      (old) =>
-        [
-          'sweep',
-          async (w: World) => {
-            const swept = await w.store.sweep({ answerMs: 1000, ...(old && { retentionMs: 300 }) });
-            const expired = swept.expired.map((id) => rank(w, id));
-            return { ...swept, expired, blobs: swept.blobs.map((key) => rankedKey(w, key)).sort() };
-          },
-        ] as const,
-    ),
-  },
-  fc
-    .tuple(
+  named('extendAnswer', 1, small, async (w, n) => {
+    const hold = holdOf(w, n);
+    return hold ? w.store.extendAnswer(hold, 200) : null;
+  }),
+  named('answer', 1, fc.tuple(small, fc.boolean()), async (w, [n, give]) => {
+    const hold = holdOf(w, n);
+    if (!hold) return null;
+    if (give) return w.store.abandonAnswer(hold);
+    return put(w, { ...taskOf(hold.clientId), state: 'created' }, { limits, hold });
+  }),
+  named('time', 4, fc.nat(400), async (w, ms) => {
+    w.time.nowMs += ms;
+  }),
+  named('clock', 1, fc.integer({ min: -100_000, max: 100_000 }), async (w, seconds) => {
+    w.time.aheadMs = 1000 * seconds;
+  }),
+  named('sweep', 2, fc.boolean(), async (w, old) => {
+    const swept = await w.store.sweep({ answerMs: 1000, ...(old && { retentionMs: 300 }) });
+    const expired = swept.expired.map((id) => rank(w, id));
+    return { ...swept, expired, blobs: swept.blobs.map((key) => rankedKey(w, key)).sort() };
+  }),
+  named(
+    'list',
+    1,
+    fc.tuple(
       client,
       fc.integer({ min: 1, max: 4 }),
       small,
       fc.boolean(),
       fc.option(fc.constantFrom(...TASK_STATES)),
-    )
-    .map(
-      ([clientId, limit, n, desc, state]) =>
-        [
-          'list',
-          (w: World) =>
-            w.store.list({
-              clientId,
-              limit,
-              ...(n % 2 && { after: pick(w, n) }),
-              order: desc ? 'desc' : 'asc',
-              ...(state && { state }),
-            }),
-        ] as const,
     ),
+    (w, [clientId, limit, n, desc, state]) => {
+      const after = n % 2 ? { after: pick(w, n) } : {};
+      const order = desc ? 'desc' : 'asc';
+      return w.store.list({ clientId, limit, order, ...after, ...(state && { state }) });
+    },
+  ),
 );
 
 /** Everything that the stores can be asked, after each step. */

@@ -2,57 +2,52 @@
  * Work that is stopped in the middle, for real: by its client, by the death of its thread, by the
  * end of the service.
  */
-import { afterEach, expect, it } from 'vitest';
-import { falconService, memoryStore, type ServiceEvent } from '../../src/middleware/index.ts';
+import { expect, vi } from 'vitest';
+import {
+  falconService,
+  memoryStore,
+  type ServiceEvent,
+  type ServiceOptions,
+} from '../../src/middleware/index.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
-import { ruined, type WatchedWorkers, watchWorkers } from '../shared/threads/workers.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { ruined, watchWorkers } from '../shared/threads/workers.ts';
+import { it as base, expectProblem, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const DIRECT = '/v1/svc/aggsign';
+const PATIENCE = { timeout: 250_000, interval: 2 };
 
 /** A change of a task, as the service tells it. */
 type Change = Extract<ServiceEvent, { type: 'task' }>;
 
-let http: TestService | undefined;
-let watched: WatchedWorkers | undefined;
-afterEach(async () => {
-  watched?.restore();
-  watched = undefined;
-  await http?.close();
-  http = undefined;
-});
-
-/** A service that tells its tasks' changes, and a wait for one of them. */
-async function service(options: Parameters<typeof startService>[0] = {}) {
-  const changes: Change[] = [];
-  let look = () => {};
-  http = await startService({
-    onDisk: options.store === undefined,
-    threads: 1,
-    aggregateFormat: 'proof',
-    // What comes to pass within a test does so without waiting for the end of a lease.
-    leaseMs: 600_000,
-    onEvent(event) {
-      if (event.type !== 'task') return;
-      changes.push(event);
-      look();
-    },
-    ...options,
-  });
-  const until = (fits: (task: Change) => boolean) =>
-    new Promise<Change>((resolve) => {
-      look = () => {
-        const found = changes.find(fits);
-        if (found) resolve(found);
-      };
-      look();
-    });
-  return { http, until };
+interface Told {
+  readonly http: TestService;
+  /** Waits for a change of a task. */
+  readonly until: (fits: (task: Change) => boolean) => Promise<Change>;
 }
 
-it('a task whose thread dies is taken over at once, and completed', async () => {
-  const { workers } = (watched = watchWorkers());
+/** A service that tells the changes of its tasks. */
+const it = base.extend<{ service: (options?: ServiceOptions) => Promise<Told> }>({
+  service: async ({ start }, use) => {
+    await use(async (options = {}) => {
+      const changes: Change[] = [];
+      const http = await start({
+        onDisk: options.store === undefined,
+        threads: 1,
+        aggregateFormat: 'proof',
+        // What comes to pass within a test does so without waiting for the end of a lease.
+        leaseMs: 600_000,
+        onEvent: (event) => event.type === 'task' && changes.push(event),
+        ...options,
+      });
+      const until: Told['until'] = (fits) => vi.waitUntil(() => changes.find(fits), PATIENCE);
+      return { http, until };
+    });
+  },
+});
+
+it('a task whose thread dies is taken over at once, and completed', async ({ service }) => {
+  const workers = watchWorkers();
   const memory = memoryStore();
   const retries: unknown[] = [];
   const store: typeof memory = {
@@ -78,7 +73,7 @@ it('a task whose thread dies is taken over at once, and completed', async () => 
   expect(workers).toHaveLength(3);
 });
 
-it('a cancelled task stops at once, and makes room for the next one', async () => {
+it('a cancelled task stops at once, and makes room for the next one', async ({ service }) => {
   const { http, until } = await service();
   const large = await http.ask('POST', DIRECT, { data: makeTriples(1722, 4) });
   const id = large.json.process_id;
@@ -90,10 +85,10 @@ it('a cancelled task stops at once, and makes room for the next one', async () =
   expect((await http.ask('GET', `/v1/svc/tasks/${id}`)).json.status).toBe('cancelled');
 });
 
-it('a verification whose thread dies is refused, and can be asked again', async () => {
+it('a verification whose thread dies is refused, and can be asked again', async ({ service }) => {
   // The first thread dies with its first job.
   let isFirst = true;
-  watched = watchWorkers((url) => {
+  watchWorkers((url) => {
     if (!url.pathname.includes('taskWorker')) return url;
     const worker = isFirst ? ruined(url, 1, 'process.exit(3);') : url;
     isFirst = false;
@@ -107,7 +102,7 @@ it('a verification whose thread dies is refused, and can be asked again', async 
   expect((await ask()).json).toEqual({ valid: false });
 });
 
-it('a service that stops lets its work end, and hands over what does not', async () => {
+it('a service that stops lets its work end, and hands over what does not', async ({ service }) => {
   const { http, until } = await service();
   const quick = await http.ask('POST', DIRECT, { data: makeTriples(30) });
   await until((task) => task.taskId === quick.json.process_id && task.state === 'aggregating');

@@ -4,13 +4,12 @@ import { ClientLimits } from '../../src/middleware/http/clientLimits.ts';
 import { hashApiKey, KeyUses } from '../../src/middleware/identity/apiKeys.ts';
 import { memoryStore, type ServiceOptions } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
-import { it as base, expectProblem, type TestService } from './support.ts';
+import { it as base, expectProblem, recordedLog, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const TASKS = '/v1/svc/tasks';
 const CREATE = '/v1/svc/aggsign/task';
 const HOUR_MS = 3_600_000;
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 let nowMs = Date.now();
 afterEach(() => vi.restoreAllMocks());
@@ -98,14 +97,13 @@ describe('the last uses of keys', () => {
   it('are written once for many uses, and again if the store did not take them', async () => {
     const written: (readonly string[])[] = [];
     let works = false;
-    const lines: string[] = [];
+    const { lines, logger } = recordedLog();
     const store = {
       async markApiKeysUsed(sha256s: readonly string[]) {
         if (!works) throw new Error('the disk is away');
         written.push(sha256s);
       },
     };
-    const logger = { ...silent, warn: (message: string) => void lines.push(message) };
     const uses = new KeyUses(store, logger, 10);
     for (let i = 0; i < 100; i++) uses.note('a');
     await vi.waitFor(() => expect(lines.length).toBeGreaterThan(0));

@@ -8,7 +8,7 @@ import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { timedPort } from '../../src/middleware/stores/timedPort.ts';
 import { workLog } from '../../src/middleware/tasks/workLog.ts';
 import { CodedError } from '../../src/shared/errors.ts';
-import { expectProblem, it, until } from './support.ts';
+import { expectProblem, it, recordedLog, until } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const TASKS = 6;
@@ -125,18 +125,9 @@ describe('timed ports', () => {
   });
 });
 
-type Line = Readonly<Record<string, unknown>>;
-let lines: Line[];
-const method = (level: string) => (message: string, fields?: object) =>
-  void lines.push({ level, message, ...fields });
-const logger = {
-  debug: method('debug'),
-  info: method('info'),
-  warn: method('warn'),
-  error: method('error'),
-};
+const { entries: lines, logger } = recordedLog();
 beforeEach(() => {
-  lines = [];
+  lines.length = 0;
 });
 
 const named = { taskId: 7, attempt: 2, requestId: 'abc' };

@@ -1,31 +1,22 @@
 /** The threads of a service: how many there are, how long they stay, and what happens without. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { availableParallelism } from 'node:os';
+import { expect } from 'vitest';
 import { type FalconService, falconService } from '../../../src/middleware/index.ts';
+import { it as base } from '../../middleware/support.ts';
 import { makeTriples } from '../../middleware/triples.ts';
-import { moduleOf, threadsSoFar, type WatchedWorkers, watchWorkers } from './workers.ts';
+import { moduleOf, threadsSoFar, watchWorkers } from './workers.ts';
 
-let folder: string;
-let service: FalconService | undefined;
-let watched: WatchedWorkers | undefined;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'falconry-threads-'));
+let service: FalconService;
+const test = base.extend<{ make: (threads: number) => FalconService }>({
+  make: async ({ folder, defer }, use) => {
+    await use((threads) => {
+      const options = { threads, aggregateFormat: 'proof', signing: false } as const;
+      service = falconService({ dataDirectory: folder, ...options });
+      defer(() => service.stop({ graceMs: 0 }));
+      return service;
+    });
+  },
 });
-afterEach(async () => {
-  watched?.restore();
-  watched = undefined;
-  await service?.stop({ graceMs: 0 });
-  service = undefined;
-  await rm(folder, { recursive: true });
-});
-
-const make = (threads: number): FalconService => {
-  const options = { threads, aggregateFormat: 'proof', signing: false } as const;
-  service = falconService({ dataDirectory: folder, ...options });
-  return service;
-};
 
 /** Asks the service of `key`. */
 async function ask(key: string, path: string, body?: unknown) {
@@ -33,7 +24,7 @@ async function ask(key: string, path: string, body?: unknown) {
     headers: { authorization: key, 'content-type': 'application/json' },
     ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
   };
-  const answer = await service!.app.request(`/v1/svc/${path}`, init);
+  const answer = await service.app.request(`/v1/svc/${path}`, init);
   return (await answer.json()) as Record<string, never>;
 }
 
@@ -48,7 +39,7 @@ async function complete(key: string, count: number) {
   return { record, data };
 }
 
-test.each([1, 3])('%i of them at most, from task to task', async (threads) => {
+test.for([1, 3])('%i of them at most, from task to task', async (threads, { make }) => {
   const before = await threadsSoFar();
   const { start, apiKeys } = make(threads);
   await start();
@@ -69,25 +60,28 @@ test.each([1, 3])('%i of them at most, from task to task', async (threads) => {
   expect(started).toBeLessThanOrEqual(known + 2);
 });
 
-test.each([
+test.for([
   ['is not there', new URL('file:///nowhere/taskWorker.js')],
   ['throws at load', moduleOf(`throw new Error('broken');`)],
   ['is another one', new URL('../../../src/falcon/verifyWorker.ts', import.meta.url)],
-])('a worker that %s: start says so, and may be tried again', async (_, module) => {
-  let isBroken = true;
-  watched = watchWorkers((url) => (isBroken ? module : url));
-  const { start, apiKeys } = make(2);
-  const refused = await start().catch((error: unknown) => error);
-  expect(refused).toMatchObject({ name: 'CodedError', code: 'NO_WORKER', retriable: false });
-  expect((refused as Error).message).toContain("serverExternalPackages: ['falconry']");
-  expect((refused as Error).message).not.toContain('nowhere');
-  isBroken = false;
-  await start();
-  const { key } = await apiKeys.create({ name: 'threads' });
-  expect((await complete(key, 2)).record).toMatchObject({ status: 'completed' });
-});
+] as const)(
+  'a worker that %s: start says so, and may be tried again',
+  async ([, module], { make }) => {
+    let isBroken = true;
+    watchWorkers((url) => (isBroken ? module : url));
+    const { start, apiKeys } = make(2);
+    const refused = await start().catch((error: unknown) => error);
+    expect(refused).toMatchObject({ name: 'CodedError', code: 'NO_WORKER', retriable: false });
+    expect((refused as Error).message).toContain("serverExternalPackages: ['falconry']");
+    expect((refused as Error).message).not.toContain('nowhere');
+    isBroken = false;
+    await start();
+    const { key } = await apiKeys.create({ name: 'threads' });
+    expect((await complete(key, 2)).record).toMatchObject({ status: 'completed' });
+  },
+);
 
-test('a host without threads: start says so', async () => {
+test('a host without threads: start says so', async ({ make }) => {
   const { getBuiltinModule } = process;
   try {
     process.getBuiltinModule = ((name: string) =>
@@ -98,10 +92,12 @@ test('a host without threads: start says so', async () => {
   }
 });
 
-test('a thread that runs out of memory takes its task with it, and nothing else', async () => {
+test('a thread that runs out of memory takes its task with it, and nothing else', async ({
+  make,
+}) => {
   // The first worker fills its heap when it gets its first task; a later one works.
   let isFirst = true;
-  watched = watchWorkers((url) => {
+  const workers = watchWorkers((url) => {
     const hungry = moduleOf(`import { parentPort } from 'node:worker_threads';
       parentPort.on('message', () => { const all = []; for (;;) all.push({ x: all.length }); });
       await import('${url.href}');`);
@@ -117,7 +113,7 @@ test('a thread that runs out of memory takes its task with it, and nothing else'
   // Tried again at once, in a new thread.
   expect(record).toMatchObject({ status: 'completed' });
   // One of them is the store's.
-  expect(watched.workers).toHaveLength(3);
-  const { maxOldGenerationSizeMb } = watched.workers.at(-1)!.resourceLimits!;
+  expect(workers).toHaveLength(3);
+  const { maxOldGenerationSizeMb } = workers.at(-1)!.resourceLimits!;
   expect(maxOldGenerationSizeMb).toBe(512);
 });

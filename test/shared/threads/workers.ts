@@ -1,23 +1,18 @@
 /** The worker threads that this process starts, as tests see them. */
 import { once } from 'node:events';
 import workerThreads, { type WorkerOptions } from 'node:worker_threads';
+import { onTestFinished } from 'vitest';
 
 const { Worker } = workerThreads;
 type Worker = InstanceType<typeof Worker>;
 
-export interface WatchedWorkers {
-  /** Every worker that this thread has started since, in order; also those that have ended. */
-  readonly workers: readonly Worker[];
-  /** Puts the host's own class back. */
-  restore(): void;
-}
-
 /**
- * Records workers from now on.
+ * Records workers from now on, to the end of the test.
  *
  * @param instead gives the module to run in place of the one that is asked for
+ * @returns every worker that this thread has started since, in order; also those that have ended
  */
-export function watchWorkers(instead: (url: URL) => URL = (url) => url): WatchedWorkers {
+export function watchWorkers(instead: (url: URL) => URL = (url) => url): readonly Worker[] {
   const workers: Worker[] = [];
   class Watched extends Worker {
     constructor(url: string | URL, options?: WorkerOptions) {
@@ -26,12 +21,10 @@ export function watchWorkers(instead: (url: URL) => URL = (url) => url): Watched
     }
   }
   workerThreads.Worker = Watched;
-  return {
-    workers,
-    restore() {
-      workerThreads.Worker = Worker;
-    },
-  };
+  onTestFinished(() => {
+    workerThreads.Worker = Worker;
+  });
+  return workers;
 }
 
 /** A module that is a string. */
