@@ -51,7 +51,8 @@ test('every program and fragment has right types', async () => {
 });
 
 test('a wrong type is found, with its line in the document', async () => {
-  const wrong = { path: 'some.md', line: 7, language: 'ts', source: '\nconst n: number = "1";\n' };
+  const source = '\nconst n: number = "1";\n';
+  const wrong = { path: 'some.md', line: 7, heading: '', language: 'ts', source };
   const complaints = await typeBlocks([
     { ...wrong, info: '' },
     { ...wrong, info: 'fragment' },

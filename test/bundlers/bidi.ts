@@ -46,6 +46,9 @@ const KEYS: Readonly<Record<string, string>> = {
   Enter: '\uE006',
   Escape: '\uE00C',
   Shift: '\uE008',
+  Control: '\uE009',
+  ArrowLeft: '\uE012',
+  ArrowRight: '\uE014',
   Space: ' ',
 };
 

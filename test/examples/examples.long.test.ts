@@ -58,8 +58,7 @@ example('hono', async (laid) => {
   expect((await fetch(at('/readyz'))).status).toBe(200);
   const none = await fetch(at('/check'), { method: 'POST', body: '{}' });
   expect([none.status, await none.json()]).toEqual([400, { error: 'no such key' }]);
-  const { code, output } = await server.end('SIGTERM');
-  expect(code, output).toBe(0);
+  const output = await server.stop();
   expect(output).toMatch(/^task \d+: completed$/m);
   return 'a batch of 100 is one proof, a bad signature is named';
 });
@@ -97,8 +96,7 @@ example('express-tenants', async (laid) => {
   expect(await list(session)).toBe(401);
   expect(await list()).toBe(401);
   expect(await stream.text()).toContain('wait for task file upload');
-  const { code, output } = await server.end('SIGTERM');
-  expect(code, output).toBe(0);
+  await server.stop();
   return 'tenants apart; a logout ends the stream of a task';
 });
 
@@ -182,8 +180,7 @@ example('next', async (laid) => {
       await page.getByText(verdict!, { exact: true }).waitFor();
     }
   });
-  const { code, output } = await server.end('SIGTERM');
-  expect(code, output).toBe(0);
+  const output = await server.stop();
   expect(output).toContain('The service has stopped');
   await expectDevelopment(laid);
   return `a task below /falcon${seen === null ? '' : `, in the page ${seen}`}`;
@@ -221,8 +218,7 @@ example('own-store', async (laid) => {
   await aggregateAt(server.base, { apiKey: 'sesame' });
   const stranger = createClient({ baseUrl: server.base, apiKey: 'simsim' });
   await expect(stranger.task(1)).rejects.toMatchObject({ status: 401 });
-  const { code, output } = await server.end('SIGTERM');
-  expect(code, output).toBe(0);
+  await server.stop();
 
   const file = join(laid.folder, 'store.ts');
   const faulty = (await readFile(file, 'utf8')).replace(
@@ -246,8 +242,7 @@ example('sql-store', async (laid) => {
   const again = await laid.start(env);
   const client = createClient({ baseUrl: again.base, apiKey: 'sesame' });
   expect((await client.page()).tasks.map(({ status }) => status)).toEqual(['completed']);
-  const { code, output } = await again.end('SIGTERM');
-  expect(code, output).toBe(0);
+  await again.stop();
   return `${passed} tests of the suites; a task outlives kill -9`;
 });
 
@@ -282,8 +277,7 @@ example('pkcs11-signer', async (laid) => {
   expect(busy.length).toBeGreaterThan(0);
   expect(answers.filter(({ status }) => status === 200).length).toBe(20 - busy.length);
   for (const { headers } of busy) expect(headers.get('retry-after')).toBe('1');
-  const { code, output } = await server.end('SIGTERM');
-  expect(code, output).toBe(0);
+  await server.stop();
   return 'a token signs, is busy, and refuses';
 });
 
@@ -316,8 +310,7 @@ example('fastify', async (laid) => {
   expect(await (await check({ ...good, message: 'AAAA' })).json()).toEqual({ valid: false });
   expect((await check({ ...good, publicKey: 'AAAA' })).status).toBe(400);
   expect((await check({})).status).toBe(400);
-  const { code, output } = await server.end('SIGTERM');
-  expect(code, output).toBe(0);
+  const output = await server.stop();
   expect(output).toContain('/falcon/v1/svc/uploads/');
   expect(output).not.toContain('signature=');
   return 'tokens of the host, two clients apart; no signature in the log';
@@ -362,12 +355,8 @@ example('webhooks', async (laid) => {
     expect(await forge(second!.body)).toBe(204);
     expect(await forge(second!.body.replace('completed', 'failed'))).toBe(400);
     expect(await forge(second!.body, '1700000000')).toBe(400);
-    const served = await server.end('SIGTERM');
-    expect(served.code, served.output).toBe(0);
-    expect(served.output).toContain(`${id}: delivered\n`);
-    const received = await receiver.end('SIGTERM');
-    expect(received.code, received.output).toBe(0);
-    expect(received.output.split('\n').filter((line) => line.startsWith('task-'))).toEqual([
+    expect(await server.stop()).toContain(`${id}: delivered\n`);
+    expect((await receiver.stop()).split('\n').filter((line) => line.startsWith('task-'))).toEqual([
       `${id}: task.completed`,
     ]);
   } finally {
@@ -392,8 +381,7 @@ example('metrics', async (laid) => {
   const names = [...guide.matchAll(/^\| `((?:falconry|http)_\w+)` \|/gm)].map(([, name]) => name!);
   expect(names.length).toBeGreaterThan(15);
   for (const name of names) expect(shown).toContain(`# TYPE ${name} `);
-  const { code, output } = await server.end('SIGTERM');
-  expect(code, output).toBe(0);
+  await server.stop();
   return `${names.length} metrics, with the names of falconry serve`;
 });
 
@@ -401,8 +389,7 @@ for (const name of ['deno', 'bun']) {
   example(name, async (laid) => {
     const server = await laid.start();
     await aggregateAt(server.base, { apiKey: (await laid.run('key')).trim() });
-    const { code, output } = await server.end('SIGTERM');
-    expect(code, output).toBe(0);
+    await server.stop();
     return 'a task below /falcon';
   });
 }

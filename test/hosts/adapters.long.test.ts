@@ -2,55 +2,30 @@
  * The adapters at their edges: mount paths, bodies that the host has read, the host's own hooks and
  * headers.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { fastify } from 'fastify';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import {
   type FalconService,
-  falconService,
   toFastifyPlugin,
   toFetchHandler,
   toNodeHandler,
 } from '../../src/middleware/index.ts';
 import { toTriple } from '../../src/wire/triple.ts';
+import { recordedLog, serviceTest } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { openServer } from '../support/openServer.ts';
 import { walk } from './walk.ts';
 
 const GLOBALS = [Request, Response];
 
-let directory: string;
 let service: FalconService;
-let alice: string;
-const logged: string[] = [];
-const undo: (() => unknown)[] = [];
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'falconry-adapters-'));
-  const quiet = () => {};
-  service = falconService({
-    dataDirectory: directory,
-    logger: {
-      debug: quiet,
-      info: quiet,
-      warn: quiet,
-      error: (message, fields) => logged.push(`${message} ${JSON.stringify(fields)}`),
-    },
-  });
-  await service.start();
-  alice = (await service.apiKeys.create({ name: 'alice' })).key;
-});
-afterAll(async () => {
-  await service.stop({ graceMs: 0 });
-  await rm(directory, { recursive: true, force: true });
-});
-afterEach(async () => {
-  for (const step of undo.splice(0).toReversed()) await step();
+const { lines: logged, logger } = recordedLog();
+const { test, http } = serviceTest({ onDisk: true, logger });
+test.beforeAll(() => {
+  ({ service } = http);
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -64,14 +39,14 @@ async function expressHost(
   if (onError !== undefined) app.use(onError);
   app.use('/:tenant/falcon', toNodeHandler(service));
   const server = await openServer(app);
-  undo.push(server.close);
+  onTestFinished(server.close);
   return `${server.address}/a%20b/falcon`;
 }
 
 const post = (url: string, body?: unknown, headers: Record<string, string> = JSON_TYPE) =>
   fetch(url, {
     method: 'POST',
-    headers: { authorization: alice, ...headers },
+    headers: { authorization: http.alice, ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
@@ -86,8 +61,8 @@ describe('toFetchHandler', () => {
   ])('mounts below %s', async (_, options, path) => {
     const handle = toFetchHandler(service, options);
     const ask = (url: string, init: RequestInit = {}) =>
-      handle(new Request(url, { headers: { authorization: alice }, ...init }));
-    const init = { method: 'POST', headers: { authorization: alice } };
+      handle(new Request(url, { headers: { authorization: http.alice }, ...init }));
+    const init = { method: 'POST', headers: { authorization: http.alice } };
     const created = await ask(`https://host:8443${path}/v1/svc/aggsign/task?x=/v1/`, init);
     expect(created.status).toBe(201);
     const { process_id, url } = (await created.json()) as { process_id: number; url: string };
@@ -136,7 +111,7 @@ describe('toNodeHandler', () => {
 
   test('answers what cannot be a request', async () => {
     const { address, close } = await openServer(toNodeHandler(service));
-    undo.push(close);
+    onTestFinished(close);
     const socket = connect(Number(new URL(address).port), '127.0.0.1');
     socket.end('GET /v1/svc/tasks HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
     let text = '';
@@ -168,7 +143,7 @@ describe('a body that the host has read', { timeout: 300_000 }, () => {
     expect(notified.status).toBe(202);
     for (;;) {
       const answer = await fetch(`${base}/v1/svc/tasks/${process_id}`, {
-        headers: { authorization: alice },
+        headers: { authorization: http.alice },
       });
       const { status } = (await answer.json()) as { status: string };
       if (/^(completed|failed)$/.test(status)) return status;
@@ -197,7 +172,7 @@ describe('a body that the host has read', { timeout: 300_000 }, () => {
   /** A walk through every endpoint, twice. */
   async function asEver() {
     const plain = await openServer(toNodeHandler(service));
-    undo.push(plain.close);
+    onTestFinished(plain.close);
     const keys = async () => ({
       alice: (await service.apiKeys.create({ name: 'a' })).key,
       bob: (await service.apiKeys.create({ name: 'b' })).key,
@@ -241,7 +216,7 @@ describe('a body that the host has read', { timeout: 300_000 }, () => {
 describe('toFastifyPlugin', () => {
   test('lets the hooks of the host run, and keeps their headers', async () => {
     const host = fastify();
-    undo.push(() => host.close());
+    onTestFinished(() => host.close());
     host.addHook('preHandler', async (request, reply) => {
       reply.header('x-host', 'fastify');
       if (request.headers['x-guest'] !== 'yes') await reply.code(403).send({ host: 'no' });
@@ -266,7 +241,7 @@ describe('toFastifyPlugin', () => {
 
   test('leaves errors and parsers of the host to the host', async () => {
     const host = fastify();
-    undo.push(() => host.close());
+    onTestFinished(() => host.close());
     host.addHook('onRequest', async (request) => {
       if (request.headers['x-guest'] === 'no') throw new Error('not today');
     });

@@ -3,52 +3,28 @@
  * endpoint gives the same answers as `falconry serve`, byte for byte; an accepted task survives
  * kill -9; and an orderly end is one.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { type TaskItem, toTriple } from '../../src/wire/triple.ts';
-import { startService } from '../middleware/support.ts';
+import { it as test } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
 import { installed, packageFolders } from '../support/programs.ts';
 import { tellsAddresses } from './addresses.ts';
 import { open, send } from './client.ts';
 import {
+  commandOf,
   type Kitchen,
   layOut,
-  projectFolder,
+  programs,
   type Recipe,
   type RunningRecipe,
-  readRecipes,
+  withKeys,
 } from './recipes.ts';
-import { walk } from './walk.ts';
-
-const recipes = await readRecipes();
-const programs = recipes.filter(
-  ({ language, source }) => language === 'ts' && source.includes('falconService'),
-);
-
-/** Those whose clients have API keys; sessions.long.test.ts walks through the others. */
-const walked = programs.filter(({ heading }) => heading !== 'Sessions of the host');
-
-/** Flags that only a checkout needs, where nothing is installed as a package. */
-const CHECKOUT: Readonly<Record<string, readonly string[]>> = {
-  deno: ['--no-prompt', '--no-lock', '--cached-only', '--node-modules-dir=manual'],
-  bun: ['--no-install'],
-};
-
-/** The command to start a program with: as it is written below it, else Node. */
-function commandOf({ heading }: Recipe): string[] {
-  if (heading !== 'Deno' && heading !== 'Bun') return [process.execPath, '{file}'];
-  const written = recipes.find((each) => each.heading === heading && each.language === 'sh')!;
-  const [program = '', run = '', ...rest] = written.source.trim().split(' ');
-  const flags = rest.map((word) => (word === 'server.ts' ? '{file}' : word));
-  return [installed(program), run, ...CHECKOUT[program]!, ...flags];
-}
+import { referenceWalk, walk } from './walk.ts';
 
 function versionOf({ heading, source }: Recipe): string {
   const runtime = (name: string) =>
@@ -72,37 +48,29 @@ let reference: readonly string[];
 const passed = new Set<Recipe>();
 
 beforeAll(async () => {
-  const service = await startService({ onDisk: true });
-  reference = await walk({ ...service, base: service.address }).finally(service.close);
+  reference = await referenceWalk();
 }, 300_000);
 
 describe.concurrent('hosts', () => {
-  test.each(walked.map((recipe, i) => [`${recipe.heading}, program ${i + 1}`, recipe] as const))(
+  test.for(withKeys.map((recipe, i) => [`${recipe.heading}, program ${i + 1}`, recipe] as const))(
     '%s',
     { timeout: 600_000 },
-    async (_, recipe) => {
+    async ([, recipe], { defer }) => {
       const kitchen = await layOut(recipe.source, commandOf(recipe));
-      try {
-        const running = await kitchen.start();
-        const said = await walk({ ...kitchen, base: running.base });
-        expect(said).toEqual(reference);
-        await tellsAddresses(running.base);
-        await endsInOrder(kitchen, running.base, () => running.end('SIGTERM'));
-        if (CRASHED.includes(recipe.heading)) await survives(recipe);
-        passed.add(recipe);
-      } finally {
-        await kitchen.close();
-      }
+      defer(kitchen.close);
+      const running = await kitchen.start();
+      const said = await walk({ ...kitchen, base: running.base });
+      expect(said).toEqual(reference);
+      await tellsAddresses(running.base);
+      await endsInOrder(kitchen, running);
+      if (CRASHED.includes(recipe.heading)) await survives(recipe);
+      passed.add(recipe);
     },
   );
 });
 
 /** SIGTERM while a client follows a task: the stream ends, and so does the process, with code 0. */
-async function endsInOrder(
-  { alice }: Kitchen,
-  base: string,
-  terminate: () => Promise<{ code: number | null; output: string }>,
-): Promise<void> {
+async function endsInOrder({ alice }: Kitchen, { base, stop }: RunningRecipe): Promise<void> {
   const headers = { authorization: alice };
   const created = await fetch(`${base}/v1/svc/aggsign/task`, { method: 'POST', headers });
   const { process_id } = (await created.json()) as { process_id: number };
@@ -111,9 +79,8 @@ async function endsInOrder(
   const drained = (async () => {
     for await (const _ of stream);
   })();
-  const { code, output } = await terminate();
+  await stop();
   await drained;
-  expect(code, output).toBe(0);
 }
 
 /**
@@ -247,37 +214,11 @@ async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('what runs on Node is sound in types', { timeout: 300_000 }, async () => {
-  // Below this folder's packages.
-  await mkdir(`${projectFolder}test/build`, { recursive: true });
-  const folder = await mkdtemp(`${projectFolder}test/build/types-`);
-  try {
-    const onNode = programs.filter(({ heading }) => heading !== 'Deno' && heading !== 'Bun');
-    for (const [i, { source }] of onNode.entries()) {
-      const text = source
-        .replaceAll("'falconry/middleware'", "'../../../src/middleware/index.ts'")
-        .replaceAll("'falconry'", "'../../../src/index.ts'");
-      await writeFile(`${folder}/program${i}.ts`, text);
-    }
-    await writeFile(`${folder}/program-wrong.ts`, 'export const wrong: number = "text";');
-    const config = { extends: '../../../tsconfig.json', include: ['*.ts'], exclude: [] };
-    await writeFile(`${folder}/tsconfig.json`, JSON.stringify(config));
-    const faults = await promisify(execFile)(installed('tsc'), ['-p', folder]).then(
-      ({ stdout }) => stdout,
-      ({ stdout }) => stdout,
-    );
-    const named = faults.split('\n').filter((line: string) => line.includes('program'));
-    expect(named).toEqual([expect.stringContaining('program-wrong.ts')]);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-});
-
 test('all of them, alike', (context) => {
-  const others = programs.filter((recipe) => !walked.includes(recipe));
+  const others = programs.filter((recipe) => !withKeys.includes(recipe));
   expect(others.filter(({ source }) => !/\bauthenticate\(/.test(source))).toEqual([]);
-  expect(walked.length).toBeGreaterThanOrEqual(6);
-  for (const recipe of walked) {
+  expect(withKeys.length).toBeGreaterThanOrEqual(6);
+  for (const recipe of withKeys) {
     expect(passed).toContain(recipe);
     const crashed = CRASHED.includes(recipe.heading) ? ', survives kill -9' : '';
     fact(

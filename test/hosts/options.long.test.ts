@@ -19,10 +19,10 @@ import {
   toFastifyPlugin,
   toNodeHandler,
 } from '../../src/middleware/index.ts';
-import { it as base, recordedLog, startService } from '../middleware/support.ts';
+import { it as base, recordedLog } from '../middleware/support.ts';
 import { openServer } from '../support/openServer.ts';
 import { startProxy } from './proxy.ts';
-import { walk } from './walk.ts';
+import { referenceWalk, walk } from './walk.ts';
 
 /** The first steps of a walk ask for pages. */
 const PAGES = 3;
@@ -30,8 +30,7 @@ const PAGES = 3;
 let reference: readonly string[];
 
 beforeAll(async () => {
-  const service = await startService({ onDisk: true });
-  reference = await walk({ ...service, base: service.address }).finally(service.close);
+  reference = await referenceWalk();
 }, 300_000);
 
 const test = base.extend<{ begin: (options: ServiceOptions) => Promise<FalconService> }>({

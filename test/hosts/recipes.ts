@@ -7,29 +7,34 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect } from 'vitest';
 import { falconService } from '../../src/middleware/index.ts';
-import { localised } from '../support/documentBlocks.ts';
+import { type Block, blocksOf, localised } from '../support/documentBlocks.ts';
+import { CHECKOUT } from '../support/hostCommands.ts';
+import { installed } from '../support/programs.ts';
 
-const ROOT = new URL('../../', import.meta.url);
-export const projectFolder = fileURLToPath(ROOT);
+export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
 
-export interface Recipe {
-  /** The heading that it stands under. */
-  readonly heading: string;
-  readonly language: string;
-  readonly source: string;
-}
+export type Recipe = Pick<Block, 'heading' | 'source'>;
 
-/** Every block of code, in order. */
-export async function readRecipes(): Promise<Recipe[]> {
-  const recipes: Recipe[] = [];
-  let heading = '';
-  const text = await readFile(new URL('docs/hosts.md', ROOT), 'utf8');
-  for (const match of text.matchAll(/^## (.*)$|^```(\w+)\n([\s\S]*?)^```$/gm)) {
-    if (match[1] !== undefined) heading = match[1];
-    else recipes.push({ heading, language: match[2]!, source: match[3]! });
-  }
-  return recipes;
+const recipes = blocksOf('docs/hosts.md');
+/** The programs that run the service. */
+export const programs: readonly Recipe[] = recipes.filter(
+  ({ language, source }) => language === 'ts' && source.includes('falconService'),
+);
+
+const ofSessions = ({ heading }: Recipe) => heading === 'Sessions of the host';
+/** Those whose clients have API keys, and those that know their clients themselves. */
+export const withKeys = programs.filter((recipe) => !ofSessions(recipe));
+export const withSessions = programs.filter(ofSessions);
+
+/** The command to start a program with: as it is written below it, else Node. */
+export function commandOf({ heading }: Recipe): string[] {
+  if (!(heading in CHECKOUT)) return [process.execPath, '{file}'];
+  const written = recipes.find((each) => each.heading === heading && each.language === 'sh')!;
+  const [program = '', run = '', ...rest] = written.source.trim().split(' ');
+  const flags = rest.map((word) => (word === 'server.ts' ? '{file}' : word));
+  return [installed(program), run, ...CHECKOUT[heading]!, ...flags];
 }
 
 export interface RunningRecipe {
@@ -42,6 +47,8 @@ export interface RunningRecipe {
   cpuSeconds(): Promise<number | null>;
   /** Sends the signal; @returns exit code and everything that was printed */
   end(signal: NodeJS.Signals): Promise<{ code: number | null; output: string }>;
+  /** Ends it in order: with code 0. @returns everything that was printed */
+  stop(): Promise<string>;
 }
 
 /** A folder with a program in it, and the data of its service: two clients with keys. */
@@ -114,12 +121,17 @@ export async function startProcess(
     child.stderr.setEncoding('utf8').on('data', look);
     void ended.then(() => reject(new Error(`ended without an address:\n${output}`)));
   });
+  const end: RunningRecipe['end'] = async (signal) => {
+    child.kill(signal);
+    return { code: await ended, output };
+  };
   return {
     base,
     cpuSeconds: () => cpuSecondsOf(child.pid!),
-    async end(signal) {
-      child.kill(signal);
-      return { code: await ended, output };
+    end,
+    async stop() {
+      expect((await end('SIGTERM')).code, output).toBe(0);
+      return output;
     },
   };
 }

@@ -6,12 +6,10 @@ import { sign } from 'hono/jwt';
 import { afterEach, expect, vi } from 'vitest';
 import { it as test } from '../middleware/support.ts';
 import { openServer } from '../support/openServer.ts';
-import { layOut, readRecipes } from './recipes.ts';
+import { commandOf, layOut, type Recipe, withSessions } from './recipes.ts';
 
 /** With the host's own tokens, with a provider's tokens, with what a hook of Fastify finds. */
-const programs = (await readRecipes())
-  .filter(({ heading, language }) => heading === 'Sessions of the host' && language === 'ts')
-  .map(({ source }) => source);
+const [OWN_TOKENS, PROVIDER, HOOK] = withSessions as [Recipe, Recipe, Recipe];
 
 interface Told {
   readonly client_id: number;
@@ -34,9 +32,9 @@ async function asked(base: string, headers: Record<string, string>) {
 test('bearer tokens name the clients', { timeout: 300_000 }, async ({ defer }) => {
   const secret = 'a secret of more than thirty-two characters';
   vi.stubEnv('TOKEN_SECRET', secret);
-  const kitchen = await layOut(programs[0]!, [process.execPath, '{file}']);
+  const kitchen = await layOut(OWN_TOKENS.source, commandOf(OWN_TOKENS));
   defer(kitchen.close);
-  const { base, end } = await kitchen.start();
+  const { base, stop } = await kitchen.start();
   const nowS = Math.floor(Date.now() / 1000);
   const exp = nowS + 3600;
   const bearer = async (claims: object, key = secret) =>
@@ -54,7 +52,7 @@ test('bearer tokens name the clients', { timeout: 300_000 }, async ({ defer }) =
   for (const authorization of ['', 'Bearer', `Bearer ${none}`, right, kitchen.alice]) {
     expect((await asked(base, { authorization })).status, authorization).toBe(401);
   }
-  expect((await end('SIGTERM')).code).toBe(0);
+  await stop();
 });
 
 /** An identity provider with one key; `answers` may be turned off. */
@@ -85,13 +83,13 @@ test("a provider's tokens name the clients", { timeout: 300_000 }, async ({ defe
   const issuer = 'https://id.test/';
   vi.stubEnv('ISSUER', issuer);
   vi.stubEnv('JWKS_URI', idp.url);
-  const kitchen = await layOut(programs[1]!, [process.execPath, '{file}']);
+  const kitchen = await layOut(PROVIDER.source, commandOf(PROVIDER));
   defer(idp.close);
   defer(kitchen.close);
   const exp = Math.floor(Date.now() / 1000) + 3600;
   const good = { sub: 'ada', iss: issuer, aud: 'falconry', exp };
   idp.provider.answers = false;
-  const { base, end } = await kitchen.start();
+  const { base, stop } = await kitchen.start();
   const bearer = async (token: string) => asked(base, { authorization: `Bearer ${token}` });
   expect((await bearer(await idp.token(good))).status).toBe(503);
   idp.provider.answers = true;
@@ -116,15 +114,15 @@ test("a provider's tokens name the clients", { timeout: 300_000 }, async ({ defe
   expect((await asked(base, {})).status).toBe(401);
   // Once without an answer, once for all others.
   expect(idp.provider.asked).toBe(2);
-  expect((await end('SIGTERM')).code).toBe(0);
+  await stop();
 });
 
 test('what a hook of Fastify found out names the clients', { timeout: 300_000 }, async ({
   defer,
 }) => {
-  const kitchen = await layOut(programs[2]!, [process.execPath, '{file}']);
+  const kitchen = await layOut(HOOK.source, commandOf(HOOK));
   defer(kitchen.close);
-  const { base, end } = await kitchen.start();
+  const { base, stop } = await kitchen.start();
   const ada = await asked(base, { 'x-access-token': 'open sesame' });
   const bob = await asked(base, { 'x-access-token': 'xyzzy' });
   expect([ada.status, bob.status]).toEqual([201, 201]);
@@ -134,5 +132,5 @@ test('what a hook of Fastify found out names the clients', { timeout: 300_000 },
   for (const headers of [...strangers, { authorization: kitchen.alice }]) {
     expect((await asked(base, headers)).status).toBe(401);
   }
-  expect((await end('SIGTERM')).code).toBe(0);
+  await stop();
 });

@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { type TaskItem, toTriple } from '../../src/wire/triple.ts';
+import { startService } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import type { Contract } from '../support/contract/contract.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';
@@ -66,6 +67,12 @@ function batches() {
   const data = Array.from({ length: 1722 }, () => ({ digest, public_key, signature }));
   prepared = { file, mixed, large: bytesOf({ data }) };
   return prepared;
+}
+
+/** The transcript of a service as `falconry serve` runs it. */
+export async function referenceWalk(): Promise<readonly string[]> {
+  const service = await startService({ onDisk: true });
+  return walk({ ...service, base: service.address }).finally(service.close);
 }
 
 /** Walks, and gives the transcript. */

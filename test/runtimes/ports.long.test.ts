@@ -10,11 +10,10 @@ import { promisify } from 'node:util';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fact } from '../support/facts.ts';
-import { installed } from '../support/programs.ts';
+import { BUN, BUN_RUN, CHECKOUT, DENO } from '../support/hostCommands.ts';
 import type { Outcome } from './ports/plainRunner.ts';
 
 const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const DENO = ['--no-prompt', '--no-lock', '--cached-only', '--node-modules-dir=manual'];
 
 let folder: string;
 let file: string;
@@ -37,10 +36,14 @@ const RUNTIMES = [
   { name: 'Node', program: process.execPath, args: [] },
   {
     name: 'Deno',
-    program: installed('deno'),
-    args: ['run', ...DENO, '--allow-read', '--allow-write', '--allow-env', '--allow-sys'],
+    program: DENO,
+    args: [
+      'run',
+      ...CHECKOUT.Deno!,
+      ...['read', 'write', 'env', 'sys'].map((it) => `--allow-${it}`),
+    ],
   },
-  { name: 'Bun', program: installed('bun'), args: ['run', '--no-install'] },
+  { name: 'Bun', program: BUN, args: BUN_RUN },
 ];
 
 describe('the embedded ports', () => {

@@ -36,6 +36,8 @@ export interface Block {
   readonly path: string;
   /** The line of the fence, from 1. */
   readonly line: number;
+  /** The heading of the second level that it stands under; empty above the first. */
+  readonly heading: string;
   readonly language: string;
   /** What stands behind the language. */
   readonly info: string;
@@ -47,9 +49,11 @@ export function blocksOf(path: string): Block[] {
   const text = readFileSync(new URL(path, ROOT), 'utf8');
   return [...text.matchAll(/^( *)```(\w+) *(.*)\n([\s\S]*?)^\1```$/gm)].map((match) => {
     const [, indent = '', language = '', info = '', source = ''] = match;
+    const before = text.slice(0, match.index);
     return {
       path,
-      line: text.slice(0, match.index).split('\n').length,
+      line: before.split('\n').length,
+      heading: [...before.matchAll(/^## (.*)$/gm)].at(-1)?.[1] ?? '',
       language,
       info: info.trim(),
       source: source.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),

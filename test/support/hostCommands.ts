@@ -10,16 +10,14 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 export const DENO = installed('deno');
 export const BUN = installed('bun');
 
-/** Arguments before a script that may read this folder; nothing is downloaded. */
-export const DENO_RUN: readonly string[] = [
-  'run',
-  '--no-prompt',
-  '--no-lock',
-  '--cached-only',
-  '--node-modules-dir=manual',
-  `--allow-read=${root}`,
-];
-export const BUN_RUN: readonly string[] = ['run', '--no-install'];
+/** Flags that only a checkout needs, where nothing is installed as a package, nor downloaded. */
+export const CHECKOUT: Readonly<Record<string, readonly string[]>> = {
+  Deno: ['--no-prompt', '--no-lock', '--cached-only', '--node-modules-dir=manual'],
+  Bun: ['--no-install'],
+};
+/** Arguments before a script that may read this folder. */
+export const DENO_RUN: readonly string[] = ['run', ...CHECKOUT.Deno!, `--allow-read=${root}`];
+export const BUN_RUN: readonly string[] = ['run', ...CHECKOUT.Bun!];
 /** Node with its permission model: it may read this folder, and start no threads. */
 export const NODE_CONFINED: readonly string[] = ['--permission', `--allow-fs-read=${root}`];
 

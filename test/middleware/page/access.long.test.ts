@@ -1,25 +1,25 @@
 /**
- * The page for everybody: by keyboard, by screen reader, in both schemes, on a phone, without
- * motion.
+ * The page for everybody: by screen reader, in both schemes, on a phone, without motion. By keyboard
+ * it is used in keyboard.long.test.ts.
  */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
-import { findChromium, openBrowser, PATIENCE_MS } from '../../support/chromium.ts';
+import { PATIENCE_MS } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
 import {
   axeFindings,
   brokenIds,
-  focused,
   headingLevels,
   measureContrast,
   measureSizes,
   readTree,
 } from './accessibility.ts';
-import { enterKey, startUiService, type UiService, visit } from './browser.ts';
+import { enterKey, type UiService } from './browser.ts';
+import { inChromium, pageTest } from './pageTest.ts';
 import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
 
-const executablePath = findChromium();
+const test = pageTest();
 const TOPIC = 'the page at /v1/ui';
 
 type Look = (state: string) => Promise<void>;
@@ -96,26 +96,14 @@ async function withKey(page: Page, look: Look): Promise<void> {
   await look('tasks, none of this status');
 }
 
-describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
-  let browser: Browser;
-  let ui: UiService;
-  beforeAll(async () => {
-    browser = await openBrowser(executablePath!);
-    ui = await startUiService({ threads: 1 });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await ui?.close();
-  });
-  const address = () => `${ui.address}/v1/ui`;
-
+inChromium('in Chromium', { timeout: 300_000 }, () => {
   const SCREENS = [
     ['light', 'on a desk', { width: 1280, height: 800 }],
     ['dark', 'on a small phone', { width: 320, height: 640 }],
   ] as const;
 
-  test.each(SCREENS)('every view, %s, %s', async (colorScheme, _name, viewport) => {
-    const { page, close } = await visit(browser, address(), { colorScheme, viewport });
+  test.for(SCREENS)('every view, %s, %s', async ([colorScheme, , viewport], { open, ui }) => {
+    const { page } = await open('', { colorScheme, viewport });
     let views = 0;
     let texts = 0;
     await everyView(page, ui, async (state) => {
@@ -150,30 +138,28 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     });
     expect(views).toBe(16);
     expect(texts).toBeGreaterThan(500);
-    await close();
   });
 
-  test('both contrasts on both screens', async (context) => {
+  test('both contrasts on both screens', async ({ open, task, ui }) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       for (const width of [320, 1280]) {
         const viewport = { width, height: 800 };
-        const { page, close } = await visit(browser, address(), { colorScheme, viewport });
+        const { page } = await open('', { colorScheme, viewport });
         for (const view of ['start', 'sign', 'build', 'tasks', 'verify']) {
-          await page.goto(`${address()}#${view}`);
+          await page.goto(`${ui.page}#${view}`);
           expect((await measureContrast(page)).low, `${view}, ${colorScheme}, ${width}`).toEqual(
             [],
           );
         }
-        await close();
       }
     }
     const what =
       'names, headings, contrast of AA, sizes, in light at 1280 pixels and in dark at 320';
-    fact(context, TOPIC, `16 states of its views: ${what}, axe-core`);
+    fact({ task }, TOPIC, `16 states of its views: ${what}, axe-core`);
   });
 
-  test('the measures bite', async () => {
-    const { page, close } = await visit(browser, address());
+  test('the measures bite', async ({ open }) => {
+    const { page } = await open();
     expect((await measureContrast(page)).low).toEqual([]);
     await page.evaluate(() => {
       const pale = document.createElement('p');
@@ -195,11 +181,10 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       document.body.style.width = '5000px';
     });
     expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeGreaterThan(2000);
-    await close();
   });
 
-  test('light and dark: by the system, by the button, and remembered', async () => {
-    const { page, close } = await visit(browser, address(), { colorScheme: 'dark' });
+  test('light and dark: by the system, by the button, and remembered', async ({ open }) => {
+    const { page } = await open('', { colorScheme: 'dark' });
     const ground = () =>
       page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
     const dark = await ground();
@@ -214,12 +199,11 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     expect(await ground()).toBe(dark);
     await press('Dark');
     expect(await ground()).toBe(light);
-    await close();
   });
 
-  test('without motion where none is wanted', async () => {
+  test('without motion where none is wanted', async ({ open }) => {
     for (const reducedMotion of ['no-preference', 'reduce'] as const) {
-      const { page, close } = await visit(browser, address(), { reducedMotion });
+      const { page } = await open('', { reducedMotion });
       const moving = await page.evaluate(() => {
         const chip = document.createElement('span');
         chip.className = 'chip busy';
@@ -228,75 +212,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
         return getComputedStyle(chip.firstElementChild!).animationName;
       });
       expect(moving).toBe(reducedMotion === 'reduce' ? 'none' : 'turn');
-      await close();
     }
-  });
-
-  test('by keyboard alone, from the key to the verified aggregate', async (context) => {
-    const { page, complaints, close } = await visit(browser, address());
-    let stops = 0;
-    const press = (key: string) => page.keyboard.press(key);
-    /**
-     * Goes on by Tab until something of this name has the focus, which must be seen at every stop.
-     */
-    const tabTo = async (name: string | RegExp) => {
-      for (let i = 0; i < 40; i++) {
-        await press('Tab');
-        const stop = await focused(page);
-        if (stop.name === '') continue;
-        stops++;
-        expect(stop, stop.name).toMatchObject({ outlined: true, inSight: true });
-        if (typeof name === 'string' ? stop.name.startsWith(name) : name.test(stop.name)) return;
-      }
-      throw new Error(`no way to ${name} by Tab`);
-    };
-    await press('Tab');
-    expect(await focused(page)).toMatchObject({ name: 'Skip to content', inSight: true });
-    await press('Enter');
-    await tabTo('API key');
-    await page.keyboard.type(ui.key);
-    await press('Enter');
-    await page.getByText('A key is in use.').waitFor();
-    await tabTo('Build a task');
-    await press('Enter');
-    // The heading of the new view has the focus, so a reader begins there.
-    await page.getByRole('heading', { name: 'Build a task' }).waitFor();
-    expect(await focused(page)).toMatchObject({ name: 'Build a task' });
-    await tabTo('Signatures');
-    await press('Control+a');
-    await page.keyboard.type('110');
-    await tabTo('Falcon-512');
-    await press('ArrowRight');
-    await press('ArrowLeft');
-    await tabTo('Make test items');
-    await press('Enter');
-    await page.getByText(/^all valid/).waitFor();
-    expect((await focused(page)).name).toBe('Make test items');
-    await tabTo('The first 8 items');
-    await press('Enter');
-    await tabTo('Empty it');
-    await press('Enter');
-    expect((await focused(page)).name).toBe('Keep it');
-    await press('Escape');
-    expect((await focused(page)).name).toBe('Empty it');
-    await tabTo('Submit the task');
-    await press('Enter');
-    await page.getByRole('heading', { name: /^Task \d/ }).waitFor();
-    expect((await focused(page)).name).toMatch(/^Task \d/);
-    await page.getByRole('heading', { name: 'What was saved' }).waitFor();
-    await tabTo('Verify in this browser');
-    await press('Enter');
-    await page.getByText('Valid.', { exact: true }).waitFor();
-    await tabTo('Change one byte and verify');
-    await press('Space');
-    await page.getByText('Rejected, as expected:').waitFor();
-    expect(complaints).toEqual([]);
-    fact(
-      context,
-      TOPIC,
-      `the whole way by keyboard alone: ${stops} stops, each one in sight and outlined`,
-    );
-    await close();
   });
 
   /** From now on, all that is said is kept; returns what was. */
@@ -314,8 +230,8 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     return async () => (await page.evaluate('said')) as string[];
   }
 
-  test('what happens is said aloud', async () => {
-    const { page, close } = await visit(browser, address());
+  test('what happens is said aloud', async ({ open, ui }) => {
+    const { page } = await open();
     const said = await listen(page);
     await enterKey(page, ui.key);
     await page.getByRole('link', { name: 'Build a task' }).click();
@@ -334,10 +250,9 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
         'The result is ready',
       ]),
     );
-    await close();
   });
 
-  test('an end that came before the first look is said, too', async () => {
+  test('an end that came before the first look is said, too', async ({ open, ui }) => {
     const client = createClient({ baseUrl: ui.address, apiKey: ui.key });
     const ends: [string, () => Promise<string>][] = [
       [
@@ -361,18 +276,17 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
         },
       ],
     ];
-    const { page, close } = await visit(browser, address());
+    const { page } = await open();
     await enterKey(page, ui.key);
     const said = await listen(page);
     for (const [state, end] of ends) {
-      await page.goto(`${address()}#tasks/${await end()}`);
+      await page.goto(`${ui.page}#tasks/${await end()}`);
       await expect.poll(said, { timeout: PATIENCE_MS }).toContain(`The task is ${state}`);
     }
     // What goes on is there to be read; nothing has happened yet.
-    const { process_id: open } = await client.createTask();
-    await page.goto(`${address()}#tasks/${open}`);
+    const { process_id } = await client.createTask();
+    await page.goto(`${ui.page}#tasks/${process_id}`);
     await page.locator('.chip', { hasText: 'created' }).waitFor();
     expect((await said()).filter((text) => text.includes('created'))).toEqual([]);
-    await close();
   });
 });

@@ -194,21 +194,3 @@ export function brokenIds(page: Page): Promise<string[]> {
     return [...twice, ...dangling];
   });
 }
-
-/** What has the focus, and whether that can be seen. */
-export function focused(
-  page: Page,
-): Promise<{ name: string; outlined: boolean; inSight: boolean }> {
-  return page.evaluate(() => {
-    const element = document.activeElement as HTMLElement;
-    const holder = element.closest('.drop') ?? element;
-    const { outlineStyle, outlineWidth } = getComputedStyle(holder);
-    const { left, right, top, bottom } = holder.getBoundingClientRect();
-    const label = (element as HTMLInputElement).labels?.[0]?.textContent;
-    return {
-      name: (element.ariaLabel ?? label ?? element.textContent ?? '').trim(),
-      outlined: outlineStyle !== 'none' && Number.parseFloat(outlineWidth) >= 2,
-      inSight: right > 0 && bottom > 0 && left < innerWidth && top < innerHeight,
-    };
-  });
-}

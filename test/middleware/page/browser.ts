@@ -5,6 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Hono } from 'hono';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { openHttpServer } from '../../../src/cli/operate/httpServer.ts';
 import { falconService, type ServiceOptions } from '../../../src/middleware/index.ts';
@@ -13,26 +14,28 @@ import { PATIENCE_MS } from '../../support/chromium.ts';
 export interface UiService {
   /** Address of the service, without `/v1`. */
   readonly address: string;
+  /** Address of its page. */
+  readonly page: string;
   readonly service: ReturnType<typeof falconService>;
   readonly key: string;
   close(): Promise<void>;
 }
 
-type App = ReturnType<typeof falconService>['app'];
-
-/** Starts a service in a folder of its own; `mount` puts it into a host. */
+/** Starts a service in a folder of its own, below a path if one is given. */
 export async function startUiService(
   options: ServiceOptions = {},
-  mount: (app: App) => Pick<App, 'fetch'> = (app) => app,
+  mountPath = '',
 ): Promise<UiService> {
   const directory = await mkdtemp(join(tmpdir(), 'falconry-ui-'));
   const service = falconService({ dataDirectory: directory, signing: true, ...options });
   await service.start();
-  const { fetch } = mount(service.app);
+  const { fetch } = mountPath === '' ? service.app : new Hono().route(mountPath, service.app);
   const server = await openHttpServer({ fetch, port: 0, host: '127.0.0.1' });
   const { key } = await service.apiKeys.create({ name: 'page' });
+  const address = `http://127.0.0.1:${server.port}${mountPath}`;
   return {
-    address: `http://127.0.0.1:${server.port}`,
+    address,
+    page: `${address}/v1/ui`,
     service,
     key,
     async close() {

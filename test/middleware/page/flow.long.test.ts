@@ -3,17 +3,16 @@
  * under another name.
  */
 import { readFile } from 'node:fs/promises';
-import { Hono } from 'hono';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { keyLink } from '../../../src/wire/pageConfig.ts';
 import { formatTaskFile } from '../../../src/wire/triple.ts';
-import { findChromium, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
-import { enterKey, startUiService, type UiService, visit } from './browser.ts';
+import { enterKey, startUiService } from './browser.ts';
+import { inChromium, pageTest } from './pageTest.ts';
 import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
 
-const executablePath = findChromium();
+const test = pageTest(() => startUiService({ serviceName: 'quantum', threads: 1 }, '/some/where'));
 const TOPIC = 'the page at /v1/ui';
 
 /** The rows of the table of faults, as text. */
@@ -22,23 +21,9 @@ async function faultRows(page: Page): Promise<string[]> {
   return (await rows.allTextContents()).slice(1);
 }
 
-describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
-  let browser: Browser;
-  let ui: UiService;
-  beforeAll(async () => {
-    browser = await openBrowser(executablePath!);
-    ui = await startUiService({ serviceName: 'quantum', threads: 1 }, (app) =>
-      new Hono().route('/some/where', app),
-    );
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await ui?.close();
-  });
-  const address = () => `${ui.address}/some/where/v1/ui`;
-
-  test('sign, build, submit, watch, verify, tamper', async (context) => {
-    const { page, complaints, requests, close } = await visit(browser, address());
+inChromium('in Chromium', { timeout: 300_000 }, () => {
+  test('sign, build, submit, watch, verify, tamper', async ({ browser, open, task, ui }) => {
+    const { page, complaints, requests } = await open();
     await enterKey(page, ui.key);
     const loaded = (name: string) => requests.some((request) => request.includes(`/ui/${name}.`));
     expect(loaded('worker')).toBe(false);
@@ -120,7 +105,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     const resultFile = await readFile(await download.path());
 
     // The same without a service, without a key, from files.
-    const fresh = await visit(browser, `${address()}#verify`);
+    const fresh = await open('#verify');
     await fresh.page
       .getByLabel('Choose a result file')
       .setInputFiles(jsonFile(`${id}.json`, resultFile.toString()));
@@ -141,7 +126,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     for (const { complaints: all } of [{ complaints }, fresh]) expect(all).toEqual([]);
     for (const request of [...requests, ...fresh.requests]) {
       // Blobs are the page's own downloads.
-      expect(request.replace(' blob:', ' ')).toContain(` ${ui.address}/`);
+      expect(request.replace(' blob:', ' ')).toContain(` ${new URL(ui.address).origin}/`);
       expect(request).not.toContain(ui.key);
     }
     const kept = await page.evaluate(
@@ -149,15 +134,14 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     );
     expect(kept).toBe('[[],{},""]');
     fact(
-      context,
+      { task },
       TOPIC,
       `signed, built, submitted and verified 130 signatures in Chromium ${browser.version()}: ${headline}; three damaged copies refused`,
     );
-    await Promise.all([close(), fresh.close()]);
   });
 
-  test('the page stays alive while 1722 items are made', async (context) => {
-    const { page, complaints, close } = await visit(browser, `${address()}#build`);
+  test('the page stays alive while 1722 items are made', async ({ open, task }) => {
+    const { page, complaints } = await open('#build');
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('1722');
     await page.getByRole('spinbutton', { name: 'Different keys' }).fill('300');
     await page.evaluate(() => {
@@ -187,7 +171,7 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     const gap = Number(await page.evaluate('longestGap'));
     expect(gap).toBeLessThan(Math.max(1000, tookMs / 2));
     fact(
-      context,
+      { task },
       TOPIC,
       `1722 items made in its worker while the page's longest pause was ${gap.toFixed(0)} ms`,
     );
@@ -208,11 +192,10 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     expect(await make.evaluate((control) => control === document.activeElement)).toBe(true);
     expect(await make.getAttribute('aria-disabled')).toBe(null);
     expect(complaints).toEqual([]);
-    await close();
   });
 
-  test('a key that is not known, and one that is kept when asked', async () => {
-    const { page, complaints, requests, close } = await visit(browser, address());
+  test('a key that is not known, and one that is kept when asked', async ({ open, ui }) => {
+    const { page, complaints, requests } = await open();
     await page.getByRole('textbox', { name: 'API key' }).fill('not a key');
     await page.getByRole('button', { name: 'Use this key' }).click();
     await page.getByRole('alert').getByText('The API key is not known').waitFor();
@@ -232,12 +215,15 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     expect(await page.evaluate('sessionStorage.length')).toBe(0);
     expect(requests.filter((request) => request.includes(ui.key))).toEqual([]);
     expect(page.url()).not.toContain(ui.key);
-    await close();
   });
 
-  test('a link with a key: used, and gone from the address and the history', async () => {
-    const base = `${ui.address}/some/where`;
-    const { page, complaints, requests, close } = await visit(browser, keyLink(base, ui.key)!);
+  test('a link with a key: used, and gone from the address and the history', async ({
+    open,
+    ui,
+  }) => {
+    const base = ui.address;
+    const link = new URL(keyLink(base, ui.key)!);
+    const { page, complaints, requests } = await open(link.hash);
     await page.getByText('A key is in use.').waitFor();
     expect(page.url()).toBe(`${base}/v1/ui`);
     await page.getByRole('link', { name: 'Build a task' }).click();
@@ -250,12 +236,9 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
 
     // Followed in a tab that has the page already, it changes only the fragment.
     await page.getByRole('button', { name: 'Forget the key' }).click();
-    await page.evaluate(
-      (hash) => {
-        location.hash = hash;
-      },
-      new URL(keyLink(base, ui.key)!).hash,
-    );
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, link.hash);
     await page.getByText('A key is in use.').waitFor();
     expect(page.url()).toBe(`${base}/v1/ui`);
     expect(await history()).not.toContain('key=');
@@ -268,11 +251,10 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByText('No key', { exact: true }).waitFor();
     expect(requests.filter((request) => request.includes(ui.key))).toEqual([]);
     expect(complaints).toEqual([]);
-    await close();
   });
 
-  test('files that are none, by line and item', async () => {
-    const { page, complaints, close } = await visit(browser, `${address()}#build`);
+  test('files that are none, by line and item', async ({ open }) => {
+    const { page, complaints } = await open('#build');
     const input = page.getByLabel('Choose a task file');
     const drop = (name: string, text: string) => input.setInputFiles(jsonFile(name, text));
     const items = someItems(3);
@@ -322,13 +304,12 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
       '23the signature does not match the message and the key',
     ]);
     expect(complaints).toEqual([]);
-    await close();
   });
 
-  test('a task that fails says why, item by item', async () => {
-    const { page, complaints, close } = await visit(browser, address());
+  test('a task that fails says why, item by item', async ({ open, ui }) => {
+    const { page, complaints } = await open();
     await enterKey(page, ui.key);
-    await page.goto(`${address()}#build`);
+    await page.goto(`${ui.page}#build`);
     const file = jsonFile('bad.json', withWrongSignature(someItems(5), 3));
     await page.getByLabel('Choose a task file').setInputFiles(file);
     await page.getByRole('button', { name: 'Submit it anyway' }).click();
@@ -340,6 +321,5 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('heading', { name: 'Your tasks' }).waitFor();
     expect(complaints).toEqual([]);
-    await close();
   });
 });

@@ -3,44 +3,14 @@
  * verifies at its page.
  */
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { layOut, type Recipe, readRecipes } from '../../hosts/recipes.ts';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { commandOf, layOut, withKeys } from '../../hosts/recipes.ts';
 import { findChromium, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
-import { installed } from '../../support/programs.ts';
+import { it as test } from '../support.ts';
 import { enterKey, visit } from './browser.ts';
 
 const executablePath = findChromium();
-
-/** Flags that only a checkout needs, where nothing is installed as a package. */
-const RUNTIMES: Readonly<Record<string, readonly string[]>> = {
-  Deno: [
-    'deno',
-    'run',
-    '--no-prompt',
-    '--no-lock',
-    '--cached-only',
-    '--node-modules-dir=manual',
-    '-A',
-  ],
-  Bun: ['bun', 'run', '--no-install'],
-};
-
-const recipes = await readRecipes();
-const programs = recipes.filter(
-  ({ heading, language, source }) =>
-    language === 'ts' &&
-    source.includes('falconService') &&
-    // Its clients have no keys: sessions.long.test.ts is about it.
-    heading !== 'Sessions of the host',
-);
-
-function commandOf({ heading }: Recipe): string[] {
-  const [program, ...flags] = RUNTIMES[heading] ?? [];
-  return program === undefined
-    ? [process.execPath, '{file}']
-    : [installed(program), ...flags, '{file}'];
-}
 
 describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
   let browser: Browser;
@@ -50,41 +20,38 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
   afterAll(() => browser?.close());
 
   test('there are hosts', () => {
-    const headings = new Set(programs.map(({ heading }) => heading));
+    const headings = new Set(withKeys.map(({ heading }) => heading));
     expect([...headings]).toEqual(
       expect.arrayContaining(['Hono', 'Express 5', 'Fastify 5', 'node:http', 'Deno', 'Bun']),
     );
   });
 
-  for (const [i, recipe] of programs.entries()) {
-    test(`${recipe.heading}, program ${i + 1}`, async (context) => {
+  for (const [i, recipe] of withKeys.entries()) {
+    test(`${recipe.heading}, program ${i + 1}`, async ({ defer, task }) => {
       const kitchen = await layOut(recipe.source, commandOf(recipe));
-      try {
-        const { base } = await kitchen.start();
-        const { page, complaints, requests, close } = await visit(browser, `${base}/v1/ui/`);
-        expect(page.url()).toBe(`${base}/v1/ui`);
-        await enterKey(page, kitchen.alice);
-        await page.getByRole('link', { name: 'Sign', exact: true }).first().click();
-        await page.getByRole('textbox', { name: 'Message' }).fill(recipe.heading);
-        await page.getByRole('button', { name: 'Sign' }).click();
-        await page.getByText('Verified in this browser', { exact: true }).waitFor();
-        await page.getByRole('button', { name: 'Add to the task' }).click();
-        await page.getByRole('link', { name: 'Show it' }).click();
-        await page.getByRole('button', { name: 'Submit the task' }).click();
-        await page.getByRole('heading', { name: 'What was saved' }).waitFor();
-        await page.getByRole('button', { name: 'Verify in this browser' }).click();
-        await page.getByText('Valid.', { exact: true }).waitFor();
-        expect(complaints).toEqual([]);
-        for (const request of requests) expect(request).toContain(` ${base}/v1/`);
-        await close();
-        fact(
-          context,
-          'the page at /v1/ui',
-          `works in ${recipe.heading} (program ${i + 1} of docs/hosts.md)`,
-        );
-      } finally {
-        await kitchen.close();
-      }
+      defer(kitchen.close);
+      const { base } = await kitchen.start();
+      const { page, complaints, requests, close } = await visit(browser, `${base}/v1/ui/`);
+      expect(page.url()).toBe(`${base}/v1/ui`);
+      await enterKey(page, kitchen.alice);
+      await page.getByRole('link', { name: 'Sign', exact: true }).first().click();
+      await page.getByRole('textbox', { name: 'Message' }).fill(recipe.heading);
+      await page.getByRole('button', { name: 'Sign' }).click();
+      await page.getByText('Verified in this browser', { exact: true }).waitFor();
+      await page.getByRole('button', { name: 'Add to the task' }).click();
+      await page.getByRole('link', { name: 'Show it' }).click();
+      await page.getByRole('button', { name: 'Submit the task' }).click();
+      await page.getByRole('heading', { name: 'What was saved' }).waitFor();
+      await page.getByRole('button', { name: 'Verify in this browser' }).click();
+      await page.getByText('Valid.', { exact: true }).waitFor();
+      expect(complaints).toEqual([]);
+      for (const request of requests) expect(request).toContain(` ${base}/v1/`);
+      await close();
+      fact(
+        { task },
+        'the page at /v1/ui',
+        `works in ${recipe.heading} (program ${i + 1} of docs/hosts.md)`,
+      );
     });
   }
 });

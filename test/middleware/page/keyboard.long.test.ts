@@ -1,10 +1,11 @@
 /**
  * The whole page by keyboard alone, in Chromium and in Firefox: something always has the focus,
- * also after the thing that had it is gone.
+ * also after the thing that had it is gone, and every stop of Tab can be seen.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findFirefox, openFirefox } from '../../bundlers/bidi.ts';
 import { findChromium, openBrowser, PATIENCE_MS } from '../../support/chromium.ts';
+import { fact } from '../../support/facts.ts';
 import { startUiService, type UiService, visit } from './browser.ts';
 
 /** A page that is used by its keyboard. */
@@ -20,6 +21,17 @@ const NAME_OF = `((element) => {
   return (element.ariaLabel ?? label ?? element.textContent ?? '').trim() || element.tagName;
 })`;
 const NAME = `${NAME_OF}(document.activeElement)`;
+
+/** Whether what has the focus can be seen, and is seen to have it. */
+const SIGHT = `((element) => {
+  const holder = element.closest('.drop') ?? element;
+  const { outlineStyle, outlineWidth } = getComputedStyle(holder);
+  const { left, right, top, bottom } = holder.getBoundingClientRect();
+  return JSON.stringify({
+    outlined: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2,
+    inSight: right > 0 && bottom > 0 && left < innerWidth && top < innerHeight,
+  });
+})(document.activeElement)`;
 
 /** Whether a control of this name is behind what has the focus: past the end is the browser. */
 const isAhead = (name: string) => `[...document.querySelectorAll('a, button, input, textarea,' +
@@ -55,6 +67,9 @@ class Walk {
     const seen: string[] = [];
     while (seen.length < 60) {
       const at = await this.press(ahead === 'true' ? 'Tab' : 'Shift+Tab');
+      const sight = JSON.parse(await this.#keyboard.ask(SIGHT));
+      // What has no name but that of its element is scrolled.
+      if (!/^[A-Z]+$/.test(at)) expect(sight, at).toEqual({ outlined: true, inSight: true });
       if (at.startsWith(name)) return;
       seen.push(at);
     }
@@ -91,11 +106,27 @@ const heading = (text: string) =>
 
 async function walkThrough(keyboard: Keyboard, key: string): Promise<number> {
   const walk = new Walk(keyboard);
+  expect(await walk.press('Tab')).toBe('Skip to content');
+  expect(JSON.parse(await keyboard.ask(SIGHT))).toMatchObject({ inSight: true });
+  await keyboard.press('Enter');
   await walk.tabTo('API key');
   await walk.type(key);
   await walk.use('Use this key', shows('A key is in use.'));
   await walk.use('Build a task', heading('Build a task'));
+  await walk.tabTo('Signatures');
+  await keyboard.press('Control+a');
+  await walk.type('110');
+  await walk.tabTo('Falcon-512');
+  for (const key of ['ArrowRight', 'ArrowLeft']) await walk.press(key);
   await walk.use('Make test items', shows('all valid'));
+  expect(await walk.look('the making')).toBe('Make test items');
+  await walk.use('The first 8 items', 'document.querySelector("details[open]")');
+  // A No is a No, and the focus is where it was.
+  await walk.use('Empty it', `document.querySelector('dialog')`);
+  expect(await walk.look('the question')).toBe('Keep it');
+  await keyboard.press('Escape');
+  await walk.wait(`!document.querySelector('dialog')`);
+  expect(await walk.look('the answer')).toBe('Empty it');
   // Empty it, and fill it again: what had the focus is gone.
   await walk.use('Empty it', `document.querySelector('dialog')`);
   await walk.use('Empty it', `!document.querySelector('dialog') && ${shows('is empty')}`);
@@ -120,7 +151,7 @@ async function walkThrough(keyboard: Keyboard, key: string): Promise<number> {
   await walk.tabTo('Message');
   await walk.type('falcon');
   await walk.use('Sign', shows('Verified in this browser'));
-  await walk.use('Add to the task', shows('The task has 121 items'));
+  await walk.use('Add to the task', shows('The task has 111 items'));
   // Forget the key, on the view that everything begins with.
   await walk.use('Start', heading('Many Falcon'));
   await walk.use('Forget the key', shows('Use this key'));
@@ -147,7 +178,7 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
   afterAll(() => ui?.close());
   const address = () => `${ui.address}/v1/ui`;
 
-  test.skipIf(chromium === undefined)('in Chromium', async () => {
+  test.skipIf(chromium === undefined)('in Chromium', async (context) => {
     const browser = await openBrowser(chromium!);
     try {
       const { page, complaints } = await visit(browser, address());
@@ -161,6 +192,8 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
       const steps = await walkThrough(operated, ui.key);
       expect(steps).toBeGreaterThan(40);
       expect(complaints).toEqual([]);
+      const what = `${steps} steps, every stop in sight and outlined`;
+      fact(context, 'the page at /v1/ui', `the whole way by keyboard alone: ${what}`);
     } finally {
       await browser.close();
     }

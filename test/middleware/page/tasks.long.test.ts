@@ -2,51 +2,39 @@
  * The list of tasks in Chromium: pages, filter, live changes, cancel and delete; and a submission
  * that is stopped.
  */
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
-import { findChromium, openBrowser, PATIENCE_MS } from '../../support/chromium.ts';
-import { enterKey, startUiService, type UiService, visit } from './browser.ts';
+import { PATIENCE_MS } from '../../support/chromium.ts';
+import { enterKey, startUiService, type UiService } from './browser.ts';
+import { inChromium, pageTest } from './pageTest.ts';
 import { someItems } from './taskFiles.ts';
 
-const executablePath = findChromium();
+/** Nobody works on the tasks of the first: they stay where they are. */
+const idle = pageTest(() => startUiService({ workers: false }));
+const working = pageTest();
 
 /** Waits until what is read is as expected. */
 async function eventually<T>(read: () => Promise<T>, expected: T): Promise<void> {
   await expect.poll(read, { timeout: PATIENCE_MS }).toEqual(expected);
 }
 
-describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 }, () => {
-  let browser: Browser;
-  /** Nobody works on its tasks: they stay where they are. */
-  let idle: UiService;
-  let working: UiService;
-  beforeAll(async () => {
-    browser = await openBrowser(executablePath!);
-    idle = await startUiService({ workers: false });
-    working = await startUiService({ threads: 1 });
-  });
-  afterAll(async () => {
-    await browser?.close();
-    await idle?.close();
-    await working?.close();
-  });
-
+inChromium('in Chromium', { timeout: 300_000 }, () => {
   const clientOf = (ui: UiService) => createClient({ baseUrl: ui.address, apiKey: ui.key });
   const openTasks = async (ui: UiService, page: Page) => {
     await enterKey(page, ui.key);
-    await page.goto(`${ui.address}/v1/ui#tasks`);
+    await page.goto(`${ui.page}#tasks`);
   };
   const names = (page: Page) => page.locator('.tasks .name').allTextContents();
 
-  test('pages, newest first, and by status', async () => {
-    const client = clientOf(idle);
+  idle('pages, newest first, and by status', async ({ open, ui }) => {
+    const client = clientOf(ui);
     const ids: string[] = [];
     for (let i = 0; i < 45; i++) ids.push((await client.createTask()).process_id);
     const { process_id: waiting } = await client.submit(someItems(2));
     const newest = [...ids, waiting].reverse();
-    const { page, complaints, close } = await visit(browser, `${idle.address}/v1/ui`);
-    await openTasks(idle, page);
+    const { page, complaints } = await open();
+    await openTasks(ui, page);
     await eventually(() => names(page), newest.slice(0, 20));
     expect(await page.getByRole('button', { name: 'Newer' }).isDisabled()).toBe(true);
     await page.getByRole('button', { name: 'Older' }).click();
@@ -64,14 +52,13 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await filter.selectOption('failed');
     await page.getByText('No failed tasks').waitFor();
     expect(complaints).toEqual([]);
-    await close();
   });
 
-  test('a task is cancelled, then deleted; the list follows by itself', async () => {
-    const client = clientOf(idle);
+  idle('a task is cancelled, then deleted; the list follows by itself', async ({ open, ui }) => {
+    const client = clientOf(ui);
     const { process_id: id } = await client.submit(someItems(2));
-    const { page, complaints, requests, close } = await visit(browser, `${idle.address}/v1/ui`);
-    await openTasks(idle, page);
+    const { page, complaints, requests } = await open();
+    await openTasks(ui, page);
     await page.getByRole('button', { name: `Cancel task ${id}` }).click();
     // Asked first, and a No is a No.
     await page.getByRole('dialog').getByRole('button', { name: 'Keep it' }).click();
@@ -105,39 +92,36 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     await client.remove(other);
     await row.waitFor({ state: 'detached' });
     expect(complaints).toEqual([]);
-    await close();
   });
 
-  test('a task in work is followed to its end', async () => {
-    const { page, complaints, close } = await visit(browser, `${working.address}/v1/ui`);
-    await openTasks(working, page);
+  working('a task in work is followed to its end', async ({ open, ui }) => {
+    const { page, complaints } = await open();
+    await openTasks(ui, page);
     await page.getByText('No tasks yet').waitFor();
-    const { process_id: id } = await clientOf(working).submit(someItems(3));
+    const { process_id: id } = await clientOf(ui).submit(someItems(3));
     await page
       .locator('.tasks > li', { hasText: id })
       .getByText('completed', { exact: true })
       .waitFor();
     expect(complaints).toEqual([]);
-    await close();
   });
 
-  test('a task that there is not', async () => {
-    const { page, complaints, close } = await visit(browser, `${working.address}/v1/ui`);
-    await enterKey(page, working.key);
-    await page.goto(`${working.address}/v1/ui#tasks/123456789012345678`);
+  working('a task that there is not', async ({ open, ui }) => {
+    const { page, complaints } = await open();
+    await enterKey(page, ui.key);
+    await page.goto(`${ui.page}#tasks/123456789012345678`);
     await page.getByRole('alert').getByText('There is no such task').waitFor();
     expect(complaints.filter((text) => !text.includes('status of 404'))).toEqual([]);
-    await close();
   });
 
-  test('an upload shows its progress, and stops when told', async () => {
-    const { page, complaints, close } = await visit(browser, `${idle.address}/v1/ui`);
-    await enterKey(page, idle.key);
-    await page.goto(`${idle.address}/v1/ui#build`);
+  idle('an upload shows its progress, and stops when told', async ({ open, ui }) => {
+    const { page, complaints } = await open();
+    await enterKey(page, ui.key);
+    await page.goto(`${ui.page}#build`);
     await page.getByRole('spinbutton', { name: 'Signatures' }).fill('600');
     await page.getByRole('button', { name: 'Make test items' }).click();
     await page.getByText(/^all valid/).waitFor();
-    const before = (await clientOf(idle).page({ limit: 1, order: 'desc' })).tasks[0]?.id;
+    const before = (await clientOf(ui).page({ limit: 1, order: 'desc' })).tasks[0]?.id;
     const session = await page.context().newCDPSession(page);
     const slow = { offline: false, latency: 0, downloadThroughput: -1 };
     await session.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: 100_000 });
@@ -149,13 +133,12 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     // What was begun is not left lying about.
     await session.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 });
     await eventually(
-      async () => (await clientOf(idle).page({ limit: 1, order: 'desc' })).tasks[0]?.id,
+      async () => (await clientOf(ui).page({ limit: 1, order: 'desc' })).tasks[0]?.id,
       before,
     );
     await page.getByRole('button', { name: 'Submit the task' }).click();
     await page.getByRole('heading', { name: /^Task \d/ }).waitFor();
     await page.locator('.chip', { hasText: 'waiting' }).waitFor();
     expect(complaints).toEqual([]);
-    await close();
   });
 });
