@@ -2,13 +2,12 @@
  * Debian's Firefox, driven over WebDriver BiDi: the handful of commands that opening a page, asking
  * it and pressing its keys takes.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProgram } from '../support/startProgram.ts';
 
 const PROGRAM = '/usr/bin/firefox-esr';
-const PATIENCE_MS = 120_000;
 
 /** Where it is; undefined, with a notice, where there is none. */
 export function findFirefox(): string | undefined {
@@ -25,8 +24,8 @@ export function findFirefox(): string | undefined {
 
 export interface Firefox {
   readonly version: string;
-  /** Opens a page. @returns what `expression` comes to there, a string */
-  ask(url: string, expression: string): Promise<string>;
+  /** Opens a page. @returns the report that its script puts into `globalThis.report` */
+  report<T>(url: string): Promise<T>;
   /** Opens a page that stays. */
   open(url: string): Promise<FirefoxPage>;
   close(): Promise<void>;
@@ -39,6 +38,12 @@ export interface FirefoxPage {
   /** Presses and releases keys one after the other; names of `KEYS`, `Shift+Tab`, characters. */
   press(...keys: readonly string[]): Promise<void>;
 }
+
+/** The script may come after the page's load event, as where a bundler loads it in parts. */
+export const REPORT = `(async () => {
+  while (globalThis.report === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
+  return JSON.stringify(await globalThis.report);
+})()`;
 
 /** Keys without a character, as WebDriver has them. */
 const KEYS: Readonly<Record<string, string>> = {
@@ -111,27 +116,23 @@ class Session {
 /** Starts it without a window, on a profile of its own. */
 export async function openFirefox(program: string): Promise<Firefox> {
   const profile = mkdtempSync(join(tmpdir(), 'falconry-firefox-'));
-  const child = spawn(
-    program,
-    ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'],
-    {
-      stdio: ['ignore', 'ignore', 'pipe'],
-      env: { ...process.env, MOZ_CRASHREPORTER_DISABLE: '1' },
-    },
-  );
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
-  const session = await Session.open(`${await addressOf(child)}/session`);
+  const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port', '0'];
+  const { found, end } = await startProgram(program, args, {
+    env: { ...process.env, MOZ_CRASHREPORTER_DISABLE: '1' },
+    ready: /WebDriver BiDi listening on (ws:\/\/\S+)/,
+  });
+  const session = await Session.open(`${found[1]}/session`);
   const { capabilities } = await session.send<{ capabilities: { browserVersion: string } }>(
     'session.new',
     { capabilities: {} },
   );
   return {
     version: capabilities.browserVersion,
-    async ask(url, expression) {
+    async report(url) {
       const context = await openTab(session, url);
-      const answer = await askTab(session, context, expression);
+      const answer = await askTab(session, context, REPORT);
       await session.send('browsingContext.close', { context });
-      return answer;
+      return JSON.parse(answer);
     },
     async open(url) {
       const context = await openTab(session, url);
@@ -143,8 +144,7 @@ export async function openFirefox(program: string): Promise<Firefox> {
     },
     async close() {
       session.close();
-      child.kill('SIGTERM');
-      await ended;
+      await end('SIGTERM');
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
     },
   };
@@ -179,20 +179,4 @@ async function pressIn(session: Session, context: string, keys: readonly string[
   });
   const source = { type: 'key', id: 'keyboard', actions };
   await session.send('input.performActions', { context, actions: [source] });
-}
-
-/** Where it listens, as it says at its start. */
-function addressOf(child: ChildProcess): Promise<string> {
-  let output = '';
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not ready:\n${output}`)), PATIENCE_MS);
-    child.stderr!.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      const address = /WebDriver BiDi listening on (ws:\/\/\S+)/.exec(output)?.[1];
-      if (address === undefined) return;
-      clearTimeout(timer);
-      resolve(address);
-    });
-    child.on('close', () => reject(new Error(`ended:\n${output}`)));
-  });
 }

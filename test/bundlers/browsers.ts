@@ -1,9 +1,7 @@
-/**
- * Browsers that open a page and wait for the report that its script puts into `globalThis.report`.
- */
-import type { Browser } from 'playwright-core';
+/** Browsers that open pages of bundles and examples; one of each for a test file. */
+import type { Browser, Page } from 'playwright-core';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
-import { type Firefox, findFirefox, openFirefox } from './bidi.ts';
+import { type Firefox, findFirefox, openFirefox, REPORT } from './bidi.ts';
 import type { JobReport } from './report.ts';
 
 const chromiumPath = findChromium();
@@ -14,14 +12,10 @@ export const HAS = { Chromium: chromiumPath !== undefined, Firefox: firefoxPath 
 let chromium: Browser | undefined;
 let firefox: Firefox | undefined;
 
-/** The script comes after the page's load event where a bundler loads it in parts. */
-const REPORT = `(async () => {
-  while (globalThis.report === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
-  return JSON.stringify(await globalThis.report);
-})()`;
-
-export async function inChromium(url: string): Promise<JobReport> {
-  chromium ??= await openBrowser(chromiumPath!);
+/** Opens a page in Chromium and uses it. @returns what `use` says; null without a Chromium */
+export async function inPage<T>(url: string, use: (page: Page) => Promise<T>): Promise<T | null> {
+  if (chromiumPath === undefined) return null;
+  chromium ??= await openBrowser(chromiumPath);
   const page = await chromium.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
   const said: string[] = [];
@@ -29,26 +23,25 @@ export async function inChromium(url: string): Promise<JobReport> {
   page.on('pageerror', (error) => said.push(String(error)));
   try {
     await page.goto(url);
-    await page.waitForFunction('globalThis.report !== undefined').catch((error) => {
-      throw new Error([...said, String(error)].join('\n'));
-    });
-    return JSON.parse(await page.evaluate(REPORT));
+    return await use(page);
+  } catch (error) {
+    throw new Error([...said, String(error)].join('\n'), { cause: error });
   } finally {
     await page.close();
   }
 }
 
-export async function inFirefox(url: string): Promise<JobReport> {
-  firefox ??= await openFirefox(firefoxPath!);
-  return JSON.parse(await firefox.ask(url, REPORT));
+/** The report of a page. */
+export async function inChromium(url: string): Promise<JobReport> {
+  const report = await inPage(url, (page) => page.evaluate<string>(REPORT));
+  return JSON.parse(report!);
 }
 
-/** @returns what the browsers that were used call themselves */
-export async function closeBrowsers(): Promise<string[]> {
-  const versions = [
-    ...(chromium ? [`Chromium ${chromium.version()}`] : []),
-    ...(firefox ? [`Firefox ${firefox.version}`] : []),
-  ];
+export async function inFirefox(url: string): Promise<JobReport> {
+  firefox ??= await openFirefox(firefoxPath!);
+  return firefox.report(url);
+}
+
+export async function closeBrowsers(): Promise<void> {
   await Promise.all([chromium?.close(), firefox?.close()]);
-  return versions;
 }

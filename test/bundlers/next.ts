@@ -1,13 +1,12 @@
 /** Next: the client page, the server component, and a route handler that runs the service. */
-import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../support/ports.ts';
+import { startProgram } from '../support/startProgram.ts';
 import { HAS, inChromium } from './browsers.ts';
 import { beside, command, project } from './project.ts';
 import type { JobReport } from './report.ts';
 
 const NEXT = beside('next/dist/bin/next');
-const PATIENCE_MS = 120_000;
 const ENV = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: 'production' };
 const root = fileURLToPath(new URL('./', import.meta.url));
 
@@ -106,7 +105,7 @@ export async function tryNext(external: boolean): Promise<NextReport> {
   try {
     const page = await (await fetch(`${server.url}/server`)).text();
     const text = /<pre>(.*?)<\/pre>/s.exec(page)?.[1];
-    if (text === undefined) throw new Error(`no report in the page:\n${page}\n${server.said()}`);
+    if (text === undefined) throw new Error(`no report in the page:\n${page}\n${server.output()}`);
     const route = await fetch(`${server.url}/route`);
     return {
       server: JSON.parse(text.replaceAll('~', '"')),
@@ -114,38 +113,15 @@ export async function tryNext(external: boolean): Promise<NextReport> {
       ...(HAS.Chromium && { client: await inChromium(`${server.url}/`) }),
     };
   } finally {
-    await server.close();
+    await server.end('SIGTERM');
   }
 }
 
 async function start(folder: string) {
   const port = await freePort();
   const args = [NEXT, 'start', '--hostname', '127.0.0.1', '--port', String(port)];
-  const child = spawn(process.execPath, args, {
-    cwd: folder,
-    env: { ...process.env, ...ENV },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
-  let output = '';
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not ready:\n${output}`)), PATIENCE_MS);
-    const read = (text: string) => {
-      output += text;
-      if (!/Ready in/.test(output)) return;
-      clearTimeout(timer);
-      resolve();
-    };
-    child.stdout.setEncoding('utf8').on('data', read);
-    child.stderr.setEncoding('utf8').on('data', read);
-    void ended.then(() => reject(new Error(`ended:\n${output}`)));
-  });
-  return {
-    url: `http://127.0.0.1:${port}`,
-    said: () => output,
-    close: () => {
-      child.kill('SIGTERM');
-      return ended;
-    },
-  };
+  const env = { ...process.env, ...ENV };
+  const options = { cwd: folder, env, ready: /Ready in/ };
+  const server = await startProgram(process.execPath, args, options);
+  return { ...server, url: `http://127.0.0.1:${port}` };
 }

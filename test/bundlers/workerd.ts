@@ -1,15 +1,14 @@
 /**
  * Cloudflare's workerd: bundled as docs/hosts.md says, with the modules that the package exports.
  */
-import { spawn } from 'node:child_process';
 import { copyFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { installed } from '../support/programs.ts';
+import { startProgram } from '../support/startProgram.ts';
 import { beside, command, project } from './project.ts';
 import type { JobReport } from './report.ts';
 
-const PATIENCE_MS = 120_000;
 /** The program itself: the script of its name does not pass signals on. */
 const { default: program } = createRequire(import.meta.url)('workerd') as { default: string };
 
@@ -57,34 +56,11 @@ export async function inWorkerd(): Promise<JobReport> {
 
 /** Serves `config.capnp` of a folder, whose socket has the name `http`, on a free port. */
 export async function startWorkerd(folder: string, env: Readonly<Record<string, string>> = {}) {
-  const address = '--socket-addr=http=127.0.0.1:0';
-  const child = spawn(program, ['serve', 'config.capnp', address, '--control-fd=1'], {
+  const args = ['serve', 'config.capnp', '--socket-addr=http=127.0.0.1:0', '--control-fd=1'];
+  const { found, end } = await startProgram(program, args, {
     cwd: folder,
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    ready: /"event":"listen".*"port":(\d+)/,
   });
-  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
-  let output = '';
-  const listening = new Promise<string>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`not ready:\n${output}`)), PATIENCE_MS);
-    const read = (text: string) => {
-      output += text;
-      const found = /"event":"listen".*"port":(\d+)/.exec(output)?.[1];
-      if (found === undefined) return;
-      clearTimeout(timer);
-      resolve(found);
-    };
-    child.stdout.setEncoding('utf8').on('data', read);
-    child.stderr.setEncoding('utf8').on('data', read);
-    void ended.then(() => reject(new Error(`ended:\n${output}`)));
-  });
-  const close = () => {
-    child.kill('SIGTERM');
-    return ended;
-  };
-  const port = await listening.catch(async (error) => {
-    await close();
-    throw error;
-  });
-  return { url: `http://127.0.0.1:${port}/`, close };
+  return { url: `http://127.0.0.1:${found[1]}/`, close: () => end('SIGTERM') };
 }

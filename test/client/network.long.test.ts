@@ -2,15 +2,15 @@
  * The client on a bad network: what is repeated, what is not, how long it waits, and what it never
  * does.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Client, createClient, type TaskRecord } from '../../src/client/index.ts';
-import { startService, type TestService } from '../middleware/support.ts';
+import { serviceTest } from '../middleware/support.ts';
 import { openServer } from '../support/openServer.ts';
 import { type BadNetwork, badNetwork, type Fate } from './badNetwork.ts';
 import { failure } from './failure.ts';
 import { signedItems } from './items.ts';
 
-let http: TestService;
+const { test, http } = serviceTest({ threads: 1 });
 let network: BadNetwork;
 let client: Client;
 const items = signedItems(5);
@@ -23,17 +23,10 @@ const firstOnly =
   (request: string, count: number) =>
     count === 0 && pattern.test(request) ? fate : 'pass';
 
-beforeAll(async () => {
-  http = await startService({ threads: 1 });
-});
-beforeEach(async () => {
-  await network?.close();
+test.beforeEach(async ({ defer }) => {
   network = await badNetwork(http.port);
+  defer(network.close);
   client = createClient({ baseUrl: network.address, apiKey: http.alice, retries: quick });
-});
-afterAll(async () => {
-  await network.close();
-  await http.close();
 });
 
 describe('what is safe is repeated', () => {
@@ -335,14 +328,13 @@ describe('uploads', () => {
     expect(seen[0]).toBe(0);
   });
 
-  test('a refusal in the middle is a refusal, and nothing hangs', async () => {
-    const small = await startService({ threads: 1, maxBodyBytes: 100_000, workers: false });
+  test('a refusal in the middle is a refusal, and nothing hangs', async ({ start }) => {
+    const small = await start({ threads: 1, maxBodyBytes: 100_000, workers: false });
     const own = createClient({ baseUrl: small.address, apiKey: small.alice, retries: quick });
     const ticket = await own.createTask();
     const error = await failure(
       own.upload(ticket, `[${' '.repeat(5_000_000)}]`, { onProgress: () => {} }),
     );
     expect([error.status ?? error.kind]).toEqual([413]);
-    await small.close();
   });
 });

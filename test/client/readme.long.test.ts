@@ -9,27 +9,21 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect } from 'vitest';
 import { serviceTest } from '../middleware/support.ts';
+import { blocksOf, localised } from '../support/documentBlocks.ts';
 
 const ROOT = new URL('../../', import.meta.url);
-const ENTRIES: Readonly<Record<string, string>> = {
-  falconry: new URL('src/index.ts', ROOT).href,
-  'falconry/client': new URL('src/client/index.ts', ROOT).href,
-};
 const readme = readFileSync(new URL('src/client/README.md', ROOT), 'utf8');
-const examples = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map((match) => match[1]!);
+const examples = blocksOf('src/client/README.md').filter(({ language }) => language === 'ts');
 
 const { test, http } = serviceTest({ threads: 1 });
 const folder = mkdtempSync(join(tmpdir(), 'falconry-client-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test.each(examples.map((source, i) => [i + 1, source] as const))(
+test.each(examples.map(({ source }, i) => [i + 1, source] as const))(
   'example %i',
   async (i, source) => {
     const file = join(folder, `example${i}.ts`);
-    writeFileSync(
-      file,
-      source.replace(/from '([^']+)'/g, (_, name: string) => `from '${ENTRIES[name]}'`),
-    );
+    writeFileSync(file, localised(source));
     const { stdout } = await promisify(execFile)(process.execPath, [file], {
       env: { ...process.env, FALCONRY_URL: http.address, FALCONRY_API_KEY: http.alice },
     });

@@ -10,13 +10,13 @@ import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { createClient, type Fetch } from '../../src/client/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import { closeBrowsers, inPage } from '../bundlers/browsers.ts';
 import { serveFolder } from '../bundlers/serve.ts';
 import { startWorkerd } from '../bundlers/workerd.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { fact } from '../support/facts.ts';
 import { openServer } from '../support/openServer.ts';
 import { freePort } from '../support/ports.ts';
-import { closeChromium, inChromium } from './browser.ts';
 import { type Example, pack, removePacked, withExample } from './example.ts';
 import { examplesFolder } from './layOut.ts';
 
@@ -38,7 +38,7 @@ function example(
 
 beforeAll(pack, 600_000);
 afterAll(async () => {
-  await closeChromium();
+  await closeBrowsers();
   await removePacked();
 });
 
@@ -129,7 +129,7 @@ async function expectDevelopment(laid: Example): Promise<void> {
     await aggregateAt(`${server.base}/falcon`, { apiKey: await firstKey(laid) });
     // Under another name Next refuses its own scripts.
     const { port } = new URL(server.base);
-    const seen = await inChromium(`http://localhost:${port}/`, async (page) => {
+    const seen = await inPage(`http://localhost:${port}/`, async (page) => {
       await page.getByRole('button', { name: 'Sign' }).click();
       return page.locator('output', { hasText: /valid|error/i }).textContent();
     });
@@ -160,13 +160,13 @@ example('next', async (laid) => {
   await expect(client.sign('one for Next')).rejects.toMatchObject({ code: 'SIGNING_DISABLED' });
   const { process_id } = await client.aggregate(fixedItems(falcon512, 3));
   expect((await client.waitFor(process_id)).status).toBe('completed');
-  const seen = await inChromium(`${server.base}/`, async (page) => {
+  const seen = await inPage(`${server.base}/`, async (page) => {
     await page.getByRole('button').click();
     const output = page.locator('output', { hasText: /valid|error/i });
     return output.textContent();
   });
   if (seen !== null) expect(seen).toMatch(/^100 signatures of \d+ bytes, \d+ as one: valid$/);
-  await inChromium(`${server.base}/verify`, async (page) => {
+  await inPage(`${server.base}/verify`, async (page) => {
     const { publicKey, secretKey } = falcon512.keygen();
     const signature = falcon512.sign(new TextEncoder().encode('one for Next'), secretKey);
     await page.getByLabel('Signature').fill(Buffer.from(signature).toString('hex'));
@@ -194,7 +194,7 @@ example('vite-light-client', async (laid) => {
   const packed = gzipSync(await readFile(join(assets, script))).length;
   expect(packed).toBeLessThan(100_000);
   const server = await laid.start();
-  const seen = await inChromium(server.base, async (page) => {
+  const seen = await inPage(server.base, async (page) => {
     const verdict = async () =>
       page.locator('#verdict', { hasText: /valid|checked/i }).textContent();
     const first = await verdict();
@@ -433,7 +433,7 @@ example('web-worker', async (laid) => {
   await laid.run('build');
   const server = await serveFolder(join(laid.folder, 'dist'));
   try {
-    const seen = await inChromium(server.url, (page) => {
+    const seen = await inPage(server.url, (page) => {
       return page.locator('#said', { hasText: /valid|failed/ }).textContent();
     });
     if (seen !== null) expect(seen).toMatch(/^300 of 300 signatures are valid, \d+ frames/);

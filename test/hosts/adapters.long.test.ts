@@ -2,30 +2,44 @@
  * The adapters at their edges: mount paths, bodies that the host has read, the host's own hooks and
  * headers.
  */
+import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
 import { fastify } from 'fastify';
-import { describe, expect, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import {
   type FalconService,
+  falconService,
   toFastifyPlugin,
   toFetchHandler,
   toNodeHandler,
 } from '../../src/middleware/index.ts';
 import { toTriple } from '../../src/wire/triple.ts';
-import { recordedLog, serviceTest } from '../middleware/support.ts';
+import { recordedLog } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { openServer } from '../support/openServer.ts';
 import { walk } from './walk.ts';
 
 const GLOBALS = [Request, Response];
 
+let directory: string;
 let service: FalconService;
+let alice: string;
 const { lines: logged, logger } = recordedLog();
-const { test, http } = serviceTest({ onDisk: true, logger });
-test.beforeAll(() => {
-  ({ service } = http);
+
+// Without a server of ours, which would put classes of its own in the place of the globals.
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'falconry-adapters-'));
+  service = falconService({ dataDirectory: directory, logger });
+  await service.start();
+  alice = (await service.apiKeys.create({ name: 'alice' })).key;
+});
+afterAll(async () => {
+  await service.stop({ graceMs: 0 });
+  await rm(directory, { recursive: true, force: true });
 });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -46,7 +60,7 @@ async function expressHost(
 const post = (url: string, body?: unknown, headers: Record<string, string> = JSON_TYPE) =>
   fetch(url, {
     method: 'POST',
-    headers: { authorization: http.alice, ...headers },
+    headers: { authorization: alice, ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
 
@@ -61,8 +75,8 @@ describe('toFetchHandler', () => {
   ])('mounts below %s', async (_, options, path) => {
     const handle = toFetchHandler(service, options);
     const ask = (url: string, init: RequestInit = {}) =>
-      handle(new Request(url, { headers: { authorization: http.alice }, ...init }));
-    const init = { method: 'POST', headers: { authorization: http.alice } };
+      handle(new Request(url, { headers: { authorization: alice }, ...init }));
+    const init = { method: 'POST', headers: { authorization: alice } };
     const created = await ask(`https://host:8443${path}/v1/svc/aggsign/task?x=/v1/`, init);
     expect(created.status).toBe(201);
     const { process_id, url } = (await created.json()) as { process_id: number; url: string };
@@ -143,7 +157,7 @@ describe('a body that the host has read', { timeout: 300_000 }, () => {
     expect(notified.status).toBe(202);
     for (;;) {
       const answer = await fetch(`${base}/v1/svc/tasks/${process_id}`, {
-        headers: { authorization: http.alice },
+        headers: { authorization: alice },
       });
       const { status } = (await answer.json()) as { status: string };
       if (/^(completed|failed)$/.test(status)) return status;

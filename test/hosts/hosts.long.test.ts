@@ -214,7 +214,7 @@ async function stopsWork({ alice }: Kitchen, { base, cpuSeconds }: RunningRecipe
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('all of them, alike', (context) => {
+test('all of them, alike', ({ task }) => {
   const others = programs.filter((recipe) => !withKeys.includes(recipe));
   expect(others.filter(({ source }) => !/\bauthenticate\(/.test(source))).toEqual([]);
   expect(withKeys.length).toBeGreaterThanOrEqual(6);
@@ -222,7 +222,7 @@ test('all of them, alike', (context) => {
     expect(passed).toContain(recipe);
     const crashed = CRASHED.includes(recipe.heading) ? ', survives kill -9' : '';
     fact(
-      context,
+      { task },
       'hosts really started',
       `${versionOf(recipe)}: ${reference.length} answers, alike byte for byte${crashed}`,
     );

@@ -2,7 +2,6 @@
  * The programs of docs/hosts.md, taken out of it as they are written, and run as processes of their
  * own.
  */
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +11,14 @@ import { falconService } from '../../src/middleware/index.ts';
 import { type Block, blocksOf, localised } from '../support/documentBlocks.ts';
 import { CHECKOUT } from '../support/hostCommands.ts';
 import { installed } from '../support/programs.ts';
+import { startProgram } from '../support/startProgram.ts';
 
 export const projectFolder = fileURLToPath(new URL('../../', import.meta.url));
 
 export type Recipe = Pick<Block, 'heading' | 'source'>;
 
-const recipes = blocksOf('docs/hosts.md');
+/** Fragments cannot run by themselves. */
+const recipes = blocksOf('docs/hosts.md').filter(({ info }) => info === '');
 /** The programs that run the service. */
 export const programs: readonly Recipe[] = recipes.filter(
   ({ language, source }) => language === 'ts' && source.includes('falconService'),
@@ -88,6 +89,9 @@ export async function layOut(source: string, command: readonly string[]): Promis
   };
 }
 
+/** The address as a host prints it; `- Local:` is Next's way to put it. */
+const ADDRESS = /^(?:- Local: +)?http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(\/\S*)?\n/m;
+
 /** Starts a program that prints its address, on a port that it chooses. */
 export async function startProcess(
   folder: string,
@@ -100,37 +104,19 @@ export async function startProcess(
     if (/^(VITEST|NODE_ENV|NODE_OPTIONS|FALCONRY_)/.test(name)) Reflect.deleteProperty(env, name);
   }
   const [program = '', ...args] = words;
-  const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  const ended = new Promise<number | null>((resolve) => {
-    child.on('error', (error) => {
-      output += String(error);
-      resolve(null);
-    });
-    child.on('close', resolve);
-  });
-  const base = await new Promise<string>((resolve, reject) => {
-    const look = (text: string) => {
-      output += text;
-      // `- Local:` is Next's way to put it.
-      const address =
-        /^(?:- Local: +)?http:\/\/(?:localhost|127\.0\.0\.1|\[::1\]):(\d+)(\/\S*)?\n/m.exec(output);
-      if (address) resolve(`http://127.0.0.1:${address[1]}${address[2] ?? ''}`);
-    };
-    child.stdout.setEncoding('utf8').on('data', look);
-    child.stderr.setEncoding('utf8').on('data', look);
-    void ended.then(() => reject(new Error(`ended without an address:\n${output}`)));
-  });
+  const started = await startProgram(program, args, { cwd: folder, env, ready: ADDRESS });
+  const [, port, path = ''] = started.found;
   const end: RunningRecipe['end'] = async (signal) => {
-    child.kill(signal);
-    return { code: await ended, output };
+    const code = await started.end(signal);
+    return { code, output: started.output() };
   };
   return {
-    base,
-    cpuSeconds: () => cpuSecondsOf(child.pid!),
+    base: `http://127.0.0.1:${port}${path}`,
+    cpuSeconds: () => cpuSecondsOf(started.pid),
     end,
     async stop() {
-      expect((await end('SIGTERM')).code, output).toBe(0);
+      const { code, output } = await end('SIGTERM');
+      expect(code, output).toBe(0);
       return output;
     },
   };

@@ -228,20 +228,4 @@ describe('limits of a client', () => {
     for (const answer of refused) expectProblem(answer, 429, 'RATE_LIMITED');
     expect((await http.ask('GET', TASKS, undefined, { key: http.bob })).status).toBe(200);
   });
-
-  it('answers 429 when too many tasks are open, or too many bytes stored', async ({ start }) => {
-    const http = await start({ limits: { openTasks: 2, storedBytes: 100 } });
-    const create = (key?: string) =>
-      http.ask('POST', '/v1/svc/aggsign/task', undefined, key ? { key } : {});
-    const first = await create();
-    expect((await create()).status).toBe(201);
-    expectProblem(await create(), 429, 'TOO_MANY_TASKS');
-    expect((await create(http.bob)).status).toBe(201);
-    expectProblem(await http.ask('POST', '/v1/svc/aggsign', { data: makeTriples(1) }), 429);
-    const put = (body: string) => http.ask('PUT', first.json.url, body, { key: null });
-    expectProblem(await put(`[${' '.repeat(200)}]`), 429, 'STORAGE_QUOTA');
-    expect((await put('[]')).status).toBe(200);
-    expect((await http.ask('DELETE', `${TASKS}/${first.json.process_id}`)).status).toBe(200);
-    expect((await create()).status).toBe(201);
-  });
 });

@@ -101,16 +101,12 @@ describe('patience with a sender', () => {
     expect(patience.leftMs).toBeLessThan(0);
   });
 
-  it('ends for a byte every ten seconds, after little more than the pause', () => {
+  it.each([
+    ['little', 0],
+    ['much: bytes are not saved up', 100_000_000],
+  ])('ends for a byte every ten seconds soon after the pause, whoever sent %s', (_, bytes) => {
     const patience = new SenderPatience(speed);
-    let drops = 0;
-    for (; patience.leftMs >= 0; drops++) patience.received(1, 10_000);
-    expect(drops).toBe(4);
-  });
-
-  it('ends for whoever sent much and then drips: bytes are not saved up', () => {
-    const patience = new SenderPatience(speed);
-    patience.received(100_000_000, 1000);
+    patience.received(bytes, 0);
     let drops = 0;
     for (; patience.leftMs >= 0; drops++) patience.received(1, 10_000);
     expect(drops).toBe(4);

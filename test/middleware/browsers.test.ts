@@ -1,7 +1,7 @@
 /** What browsers and careful clients ask: HEAD, OPTIONS, other origins. */
 import { describe, expect } from 'vitest';
 import { falconService } from '../../src/middleware/index.ts';
-import { it } from './support.ts';
+import { serviceTest } from './support.ts';
 
 const TASKS = '/v1/svc/tasks';
 const ORIGIN = 'https://app.example';
@@ -11,9 +11,10 @@ const preflight = {
   'access-control-request-headers': 'authorization,content-type,idempotency-key',
 };
 
+const { it, http } = serviceTest({ workers: false });
+
 describe('HEAD and OPTIONS', () => {
-  it('HEAD is GET without a body, for every path that has GET', async ({ start }) => {
-    const http = await start({ workers: false });
+  it('HEAD is GET without a body, for every path that has GET', async () => {
     const { process_id } = await http.create();
     const paths = [
       TASKS,
@@ -33,8 +34,7 @@ describe('HEAD and OPTIONS', () => {
     }
   });
 
-  it('OPTIONS names the methods, and asks for no key', async ({ start }) => {
-    const http = await start({ workers: false });
+  it('OPTIONS names the methods, and asks for no key', async () => {
     for (const [path, allow] of [
       [TASKS, 'GET, HEAD, OPTIONS'],
       [`${TASKS}/1`, 'GET, DELETE, HEAD, OPTIONS'],
@@ -53,8 +53,7 @@ describe('HEAD and OPTIONS', () => {
 });
 
 describe('pages of other origins', () => {
-  it('are shut out by default', async ({ start }) => {
-    const http = await start({ workers: false });
+  it('are shut out by default', async () => {
     const asked = await http.ask('OPTIONS', TASKS, undefined, { key: null, headers: preflight });
     expect(asked.headers.has('access-control-allow-origin')).toBe(false);
     const read = await http.ask('GET', TASKS, undefined, { headers: { origin: ORIGIN } });

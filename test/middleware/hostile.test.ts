@@ -7,7 +7,7 @@ import { openHttpServer } from '../../src/cli/operate/httpServer.ts';
 import type { Triple } from '../../src/wire/triple.ts';
 import { contractAt, noteAnswer } from '../support/contract/watch.ts';
 import { fact } from '../support/facts.ts';
-import { type RawRequest, sendRaw } from './rawHttp.ts';
+import { type RawRequest, requestHead, sendRaw } from './rawHttp.ts';
 import { expectProblem, serviceTest, spaces, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
@@ -273,16 +273,7 @@ describe('bytes on the wire', () => {
   onWire.afterEach(({ http }) => alive(http));
 
   const head = (method: string, path: string, ...headers: string[]) =>
-    headOf(wire, method, path, ...headers);
-  const headOf = ({ alice }: TestService, method: string, path: string, ...headers: string[]) =>
-    [
-      `${method} ${path} HTTP/1.1`,
-      'Host: falcon.test',
-      `Authorization: ${alice}`,
-      ...headers,
-      '',
-      '',
-    ].join('\r\n');
+    requestHead(method, path, wire.alice, ...headers);
   const json = 'Content-Type: application/json';
 
   type Raw = [what: string, parts: () => RawRequest['parts'], status: number, code: string];
@@ -361,7 +352,7 @@ describe('bytes on the wire', () => {
     const patient = await start(slow);
     const body = '{"digest":"0x00"}';
     const length = `Content-Length: ${body.length}`;
-    const parts = [headOf(patient, 'POST', SIGN, json, length), ...body];
+    const parts = [requestHead('POST', SIGN, patient.alice, json, length), ...body];
     const answer = await sendRaw(patient.port, { parts, pauseMs: 160 });
     expect(answer?.status).toBe(200);
   });
@@ -379,7 +370,7 @@ describe('bytes on the wire', () => {
 
   onWire('a hundred connections that say half a word do not stop the others', async ({ start }) => {
     const halfWord = (to: TestService) => ({
-      parts: [headOf(to, 'POST', DIRECT, json, 'Content-Length: 33000000'), '{"data":['],
+      parts: [requestHead('POST', DIRECT, to.alice, json, 'Content-Length: 33000000'), '{"data":['],
     });
     // One that waits for them longer than this test lasts, and answers another all the same.
     const patient = await start({ workers: false, bodyIdleTimeoutMs: 600_000 });

@@ -1,8 +1,9 @@
 /** The ends of tasks, and what other transactions change meanwhile. */
 import pg from 'pg';
-import { expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres, type PostgresServer } from '../support/postgres.ts';
+import { it } from './support.ts';
 
 type Store = ReturnType<typeof createStore>;
 
@@ -24,19 +25,6 @@ async function aggregating(store: Store, file: string) {
   return { id, attempt, finish };
 }
 
-async function withStore(
-  server: PostgresServer,
-  work: (store: Store, schema: string) => Promise<void>,
-): Promise<void> {
-  const schema = await server.newSchema();
-  const store = createStore({ url: server.url, schema });
-  try {
-    await work(store, schema);
-  } finally {
-    await store.close();
-  }
-}
-
 /** Holds the row of a task in a transaction with another change, until somebody waits for it. */
 async function besideChange(
   { url, query }: PostgresServer,
@@ -55,18 +43,20 @@ async function besideChange(
 }
 
 overPostgres('all', (server) => {
-  it('ends a task once, whatever changes it meanwhile', () =>
-    withStore(server(), async (store, schema) => {
-      const beat = await aggregating(store, 'beat');
-      const heartbeat = `UPDATE ${schema}.tasks SET due_ms = due_ms + 1 WHERE id = ${beat.id}`;
-      expect(await besideChange(server(), heartbeat, beat.finish)).toBe(true);
-      expect(await store.tasks.usage(1)).toEqual({ openTasks: 0, storedBytes: 7 });
-      expect(await beat.finish()).toBe(false);
+  it('ends a task once, whatever changes it meanwhile', async ({ defer }) => {
+    const schema = await server().newSchema();
+    const store = createStore({ url: server().url, schema });
+    defer(() => store.close());
+    const beat = await aggregating(store, 'beat');
+    const heartbeat = `UPDATE ${schema}.tasks SET due_ms = due_ms + 1 WHERE id = ${beat.id}`;
+    expect(await besideChange(server(), heartbeat, beat.finish)).toBe(true);
+    expect(await store.tasks.usage(1)).toEqual({ openTasks: 0, storedBytes: 7 });
+    expect(await beat.finish()).toBe(false);
 
-      const lost = await aggregating(store, 'lost');
-      const claimed = `UPDATE ${schema}.tasks SET attempt = attempt + 1 WHERE id = ${lost.id}`;
-      expect(await besideChange(server(), claimed, lost.finish)).toBe(false);
-      expect(await store.tasks.usage(1)).toEqual({ openTasks: 1, storedBytes: 17 });
-      expect((await store.tasks.get(lost.id))!.state).toBe('aggregating');
-    }));
+    const lost = await aggregating(store, 'lost');
+    const claimed = `UPDATE ${schema}.tasks SET attempt = attempt + 1 WHERE id = ${lost.id}`;
+    expect(await besideChange(server(), claimed, lost.finish)).toBe(false);
+    expect(await store.tasks.usage(1)).toEqual({ openTasks: 1, storedBytes: 17 });
+    expect((await store.tasks.get(lost.id))!.state).toBe('aggregating');
+  });
 });

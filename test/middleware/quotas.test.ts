@@ -70,28 +70,21 @@ const it = base.extend<Fixtures>({
     });
   },
   hold: async ({ defer }, use) => {
-    await use((url, headers) => {
-      const held = hold(url, headers);
-      defer(() => held.request.destroy());
-      return held;
+    await use((url, own) => {
+      const headers = { 'content-type': 'application/json', ...own };
+      const request = httpRequest(url, { method: 'PUT', headers });
+      defer(() => request.destroy());
+      const { promise: answer, resolve, reject } = deferred<{ status: number; code: string }>();
+      request.on('error', reject);
+      request.on('response', async (incoming) => {
+        const text = (await incoming.toArray()).join('');
+        resolve({ status: incoming.statusCode!, code: JSON.parse(text).code });
+      });
+      request.write(' ');
+      return { request, answer };
     });
   },
 });
-
-function hold(url: string, headers: Record<string, string>): Held {
-  const request = httpRequest(url, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json', ...headers },
-  });
-  const { promise: answer, resolve, reject } = deferred<{ status: number; code: string }>();
-  request.on('error', reject);
-  request.on('response', async (incoming) => {
-    const text = (await incoming.toArray()).join('');
-    resolve({ status: incoming.statusCode!, code: JSON.parse(text).code });
-  });
-  request.write(' ');
-  return { request, answer };
-}
 
 const announced = (bytes: number) => ({ 'content-length': String(bytes) });
 const file = (bytes: number) => new Uint8Array(bytes).fill(0x20);

@@ -12,6 +12,13 @@ export interface RawRequest {
   readonly head?: boolean;
 }
 
+/** The head of a request with a key. */
+export const requestHead = (method: string, path: string, key: string, ...headers: string[]) =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    ...['Host: falcon.test', `Authorization: ${key}`, ...headers, '', ''],
+  ].join('\r\n');
+
 /**
  * @returns the answer, or null when the connection ended without one; of a stream of events only
  * the head

@@ -111,21 +111,14 @@ describe('keys', () => {
   });
 
   it('become addresses in the path or by the host name, behind a prefix', () => {
-    const place = { bucket: 'mine', prefix: 'a/b/' };
-    const path = new Addresses({
-      ...place,
-      endpoint: 'https://s3.test:9000/s3',
-      addressing: 'path',
-    });
+    const at = (endpoint: string, addressing: 'path' | 'virtual') =>
+      new Addresses({ bucket: 'mine', prefix: 'a/b/', endpoint, addressing });
+    const path = at('https://s3.test:9000/s3', 'path');
     expect(path.of('uploads/1.json').href).toBe('https://s3.test:9000/s3/mine/a/b/uploads/1.json');
     expect(path.bucket({ 'list-type': '2' }).href).toBe(
       'https://s3.test:9000/s3/mine/?list-type=2',
     );
-    const host = new Addresses({
-      ...place,
-      endpoint: 'https://s3.test:9000',
-      addressing: 'virtual',
-    });
+    const host = at('https://s3.test:9000', 'virtual');
     expect(host.of('uploads/1.json').href).toBe('https://mine.s3.test:9000/a/b/uploads/1.json');
     expect(host.known('a/b/uploads/1.json')).toBe('uploads/1.json');
     expect(host.known('uploads/1.json')).toBe(null);

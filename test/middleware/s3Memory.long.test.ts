@@ -4,30 +4,11 @@ import { describe, expect } from 'vitest';
 import { hasRgw, newPrefix, openRgw } from '../support/rgw.ts';
 import { NIGHTLY } from '../support/run.ts';
 import { start } from './process.ts';
-import { it } from './support.ts';
+import { it, spaces } from './support.ts';
 
 const CLIENTS = NIGHTLY ? 100 : 24;
 const FILE_BYTES = 32 * 1024 * 1024;
 const MAX_RESIDENT_MIB = 512;
-
-/** A JSON array of nothing, so long. */
-function emptyArray(): ReadableStream<Uint8Array> {
-  const spaces = new Uint8Array(1 << 16).fill(0x20);
-  let at = 0;
-  return new ReadableStream<Uint8Array>(
-    {
-      pull(stream) {
-        const piece = spaces.slice(0, Math.min(spaces.length, FILE_BYTES - at));
-        if (at === 0) piece[0] = 0x5b;
-        at += piece.length;
-        if (at === FILE_BYTES) piece[piece.length - 1] = 0x5d;
-        stream.enqueue(piece);
-        if (at === FILE_BYTES) stream.close();
-      },
-    },
-    { highWaterMark: 0 },
-  );
-}
 
 describe.skipIf(!hasRgw())('a service in front of a bucket', () => {
   it(`takes ${CLIENTS} files of 32 MiB at once within ${MAX_RESIDENT_MIB} MiB`, async ({
@@ -54,7 +35,7 @@ describe.skipIf(!hasRgw())('a service in front of a bucket', () => {
     const answers = await Promise.all(
       tasks.map(async ({ url }) => {
         const headers = { 'content-type': 'application/json' };
-        const init = { method: 'PUT', headers, body: emptyArray(), duplex: 'half' };
+        const init = { method: 'PUT', headers, body: spaces(FILE_BYTES), duplex: 'half' };
         const answer = await fetch(url, init as RequestInit);
         return [answer.status, ((await answer.json()) as { bytes?: number }).bytes];
       }),

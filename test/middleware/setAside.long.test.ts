@@ -83,7 +83,7 @@ describe.runIf(listsProcesses)('a task', () => {
 
   it(`of 1722 whose server is killed ${KILLS} times in a row is completed`, {
     timeout: 600_000,
-  }, async (context) => {
+  }, async ({ task }) => {
     const some = makeItems(100, 5);
     const batch = Array.from({ length: 1722 }, (_, i) => some[i % some.length]!);
     let child = new Child(folder, HASTY);
@@ -124,12 +124,12 @@ describe.runIf(listsProcesses)('a task', () => {
     // A worker ends with its server.
     expect(workers.length).toBeGreaterThanOrEqual(5);
     while (alive(workers).length > 0) await pause(20);
-    fact(context, 'killed in a row', `${done.losses} losses, then completed`);
+    fact({ task }, 'killed in a row', `${done.losses} losses, then completed`);
   });
 
   it('is completed, whether its server is killed or its worker, in any order', {
     timeout: 600_000,
-  }, async (context) => {
+  }, async ({ task }) => {
     const some = makeItems(100, 5);
     const batches = [1722, 3, 900, 1, 40, 1722].map((count) =>
       Array.from({ length: count }, (_, i) => some[i % some.length]!),
@@ -174,7 +174,7 @@ describe.runIf(listsProcesses)('a task', () => {
     await child.kill();
     expect(workersKilled).toBeGreaterThan(0);
     const line = `${MIXED_ROUNDS} servers, ${workersKilled} workers killed, ${asides} set aside`;
-    fact(context, 'killed in any order', line);
+    fact({ task }, 'killed in any order', line);
   });
 
   it('that ends its workers is set aside, put back by command, and completed', {

@@ -4,10 +4,10 @@
  */
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { fact } from '../support/facts.ts';
-import { sendRaw } from './rawHttp.ts';
-import { expectProblem, startService, type TestService } from './support.ts';
+import { requestHead, sendRaw } from './rawHttp.ts';
+import { expectProblem, it, type TestService } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const SIGN = '/v1/falcon/sign';
@@ -15,29 +15,20 @@ const DIRECT = '/v1/svc/aggsign';
 const CREATE = '/v1/svc/aggsign/task';
 const MIB = 1024 * 1024;
 
-let http: TestService;
 let sockets: Socket[] = [];
 let over = false;
 beforeEach(() => {
   over = false;
 });
-afterEach(async () => {
+afterEach(() => {
   over = true;
   for (const socket of sockets) socket.destroy();
   sockets = [];
-  await http.close();
 });
 
+const JSON_TYPE = 'Content-Type: application/json';
 const head = (method: string, path: string, key: string, length: number) =>
-  [
-    `${method} ${path} HTTP/1.1`,
-    'Host: falcon.test',
-    `Authorization: ${key}`,
-    'Content-Type: application/json',
-    `Content-Length: ${length}`,
-    '',
-    '',
-  ].join('\r\n');
+  requestHead(method, path, key, JSON_TYPE, `Content-Length: ${length}`);
 
 /**
  * Sends all of a body but its last bytes, then one every now and then; when it is refused, it
@@ -45,13 +36,13 @@ const head = (method: string, path: string, key: string, length: number) =>
  *
  * @returns when it has been refused for the first time
  */
-function holdOn(path: string, key: string, bytes: number, againMs: number): Promise<void> {
+function holdOn(http: TestService, bytes: number, againMs: number): Promise<void> {
   return new Promise((refused) => {
     const begin = () => {
       const socket = connect(http.port, '127.0.0.1');
       sockets.push(socket);
       socket.on('error', () => {});
-      socket.write(head('POST', path, key, bytes));
+      socket.write(head('POST', DIRECT, http.alice, bytes));
       socket.write(Buffer.alloc(bytes - 1000, ' '));
       const drip = setInterval(() => socket.writable && socket.write(' '), 50);
       socket.once('close', () => clearInterval(drip));
@@ -66,18 +57,16 @@ function holdOn(path: string, key: string, bytes: number, againMs: number): Prom
 }
 
 describe('a client that holds bodies in memory', () => {
-  it('does not shut out another', async (context) => {
+  it('does not shut out another', async ({ start, task }) => {
     // The sizes of the defaults, divided by sixteen.
-    http = await startService({
+    const http = await start({
       workers: false,
       maxBodyBytes: 2 * MIB,
       maxBufferedBytes: 8 * MIB,
     });
     const data = makeTriples(10);
     // Four of these bodies take all the memory there is, if they are let.
-    await Promise.race(
-      Array.from({ length: 8 }, (_, i) => holdOn(DIRECT, http.alice, 2 * MIB, 20 + 35 * i)),
-    );
+    await Promise.race(Array.from({ length: 8 }, (_, i) => holdOn(http, 2 * MIB, 20 + 35 * i)));
     const times: number[] = [];
     for (let i = 0; i < 20; i++) {
       const startMs = performance.now();
@@ -92,11 +81,11 @@ describe('a client that holds bodies in memory', () => {
     expect(Math.min(...times)).toBeLessThan(1000);
     const median = times.toSorted((a, b) => a - b)[10]!;
     const shown = `${median.toFixed(0)} ms for sign and direct while another client holds bodies`;
-    fact(context, 'slow senders', shown);
+    fact({ task }, 'slow senders', shown);
   });
 
-  it('is itself refused beyond its share', async () => {
-    http = await startService({
+  it('is itself refused beyond its share', async ({ start }) => {
+    const http = await start({
       workers: false,
       maxBodyBytes: 1 * MIB,
       maxBufferedBytes: 2 * MIB,
@@ -107,15 +96,14 @@ describe('a client that holds bodies in memory', () => {
     expectProblem(refused!, 503, 'OVERLOADED');
     await http.close();
     await Promise.all(answers);
-    http = await startService({ workers: false });
   });
 });
 
 describe('a sender below the lowest speed', () => {
   const drops = (count: number) => Array.from({ length: count }, () => ' ');
 
-  it.each(['POST', 'PUT'])('gets a 408 to %s, though it never pauses', async (method) => {
-    http = await startService({
+  it.for(['POST', 'PUT'])('gets a 408 to %s, though it never pauses', async (method, { start }) => {
+    const http = await start({
       workers: false,
       bodyIdleTimeoutMs: 1500,
       minBodyBytesPerSecond: MIB,
@@ -129,8 +117,8 @@ describe('a sender below the lowest speed', () => {
     expect(answer!.headers.get('connection')).toBe('close');
   });
 
-  it('is not waited for at all without a key, and nothing of it is read', async () => {
-    http = await startService({ workers: false });
+  it('is not waited for at all without a key, and nothing of it is read', async ({ start }) => {
+    const http = await start({ workers: false });
     let read = 0;
     for (const [method, path, key, status] of [
       ['POST', DIRECT, 'nobody', 401],
@@ -166,31 +154,30 @@ describe('a sender below the lowest speed', () => {
 });
 
 describe('a packed body', () => {
-  const packed = (length: number) =>
-    head('POST', DIRECT, http.alice, length).replace('Host:', 'Content-Encoding: gzip\r\nHost:');
+  const packed = ({ alice }: TestService, length: number) => {
+    const body = ['Content-Encoding: gzip', `Content-Length: ${length}`];
+    return requestHead('POST', DIRECT, alice, JSON_TYPE, ...body);
+  };
 
-  it('that stops half-way is a 408 or an early end, not bad gzip', async () => {
-    http = await startService({ workers: false, bodyIdleTimeoutMs: 300 });
-    const parts = [packed(1000), gzipSync('{"data":[]}').subarray(0, 15)];
+  it('that stops half-way is a 408 or an early end, not bad gzip', async ({ start }) => {
+    const http = await start({ workers: false, bodyIdleTimeoutMs: 300 });
+    const parts = [packed(http, 1000), gzipSync('{"data":[]}').subarray(0, 15)];
     expectProblem((await sendRaw(http.port, { parts }))!, 408, 'REQUEST_TIMEOUT');
   });
 
-  it('that is too large is refused at once, though its sender falls silent', async () => {
-    http = await startService({ workers: false, bodyIdleTimeoutMs: 60_000, maxBodyBytes: MIB });
-    const parts = [packed(500_000), gzipSync(Buffer.alloc(20 * MIB))];
+  it('that is too large is refused at once, though its sender falls silent', async ({ start }) => {
+    const http = await start({ workers: false, bodyIdleTimeoutMs: 60_000, maxBodyBytes: MIB });
+    const parts = [packed(http, 500_000), gzipSync(Buffer.alloc(20 * MIB))];
     expectProblem((await sendRaw(http.port, { parts }))!, 413, 'BODY_TOO_LARGE');
   });
 });
 
-it('a body in single bytes is the same body', async () => {
-  http = await startService({ workers: false });
+it('a body in single bytes is the same body', async ({ start }) => {
+  const http = await start({ workers: false });
   const text = `{"digest":"0x${'ab'.repeat(2000)}"}`;
   const chunks = Array.from(text, (byte) => `1\r\n${byte}\r\n`).join('');
-  const start = head('POST', SIGN, http.alice, 0).replace(
-    'Content-Length: 0',
-    'Transfer-Encoding: chunked',
-  );
-  const answer = await sendRaw(http.port, { parts: [start, `${chunks}0\r\n\r\n`] });
+  const begin = requestHead('POST', SIGN, http.alice, JSON_TYPE, 'Transfer-Encoding: chunked');
+  const answer = await sendRaw(http.port, { parts: [begin, `${chunks}0\r\n\r\n`] });
   expect(answer?.status).toBe(200);
   expect(answer?.json.digest).toBe(`0x${'ab'.repeat(2000)}`);
 });

@@ -53,7 +53,7 @@ const named = (all: readonly ReadableSpan[], name: string) =>
 
 describe('a task', () => {
   it('is in the trace of its request, and its phases are in it', async ({ start }) => {
-    const http = await start({ ...TRACED });
+    const http = await start(TRACED);
     const body = { data: makeTriples(3) };
     const headers = { traceparent: `00-${TRACE}-${SPAN}-01` };
     const answer = await http.ask('POST', '/v1/svc/aggsign?secret=1', body, { headers });
@@ -90,7 +90,7 @@ describe('a task', () => {
   });
 
   it('that fails says why', async ({ start }) => {
-    const http = await start({ ...TRACED });
+    const http = await start(TRACED);
     const [first, second] = makeTriples(2) as [object, { signature: string }];
     const data = [{ ...first, signature: second.signature }];
     await http.ask('POST', '/v1/svc/aggsign', { data });

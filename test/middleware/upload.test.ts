@@ -72,32 +72,19 @@ describe('the upload url', () => {
     expectProblem(await http.ask('DELETE', url), 405);
   });
 
-  it('is refused with any character changed, left out or added', async () => {
+  it('is refused with its query changed, left out or repeated, and for what is no id', async () => {
     const { url } = await create();
-    const { searchParams } = new URL(url);
-    const forge = (change: (query: URLSearchParams) => void) => {
-      const forged = new URL(url);
-      change(forged.searchParams);
-      return forged.href;
-    };
-    const urls: string[] = [];
-    for (const [name, value] of searchParams) {
-      urls.push(forge((query) => query.delete(name)));
-      urls.push(forge((query) => query.set(name, '')));
-      urls.push(forge((query) => query.set(name, `${value}0`)));
-      urls.push(forge((query) => query.append(name, value)));
-      for (let i = 0; i < value.length; i++) {
-        const other = value.slice(0, i) + (value[i] === '1' ? '2' : '1') + value.slice(i + 1);
-        urls.push(forge((query) => query.set(name, other)));
+    const urls = [url.split('?')[0]!, url.replace(/uploads\/\d+/, 'uploads/abc'), `${url}0`];
+    urls.push(url.replace(/uploads\/\d+/, '$&0'));
+    for (const [name, value] of new URL(url).searchParams) {
+      for (const other of ['', `${value}0`, (value.startsWith('1') ? '2' : '1') + value.slice(1)]) {
+        const forged = new URL(url);
+        forged.searchParams.set(name, other);
+        urls.push(forged.href);
       }
+      urls.push(`${url}&${name}=${value}`);
     }
-    urls.push(
-      url.split('?')[0]!,
-      url.replace(/uploads\/\d+/, 'uploads/abc'),
-      url.replace(/uploads\/\d+/, '$&0'),
-    );
     for (const forged of urls) expectProblem(await put(forged), 403, 'FORBIDDEN_URL');
-    expect(urls.length).toBeGreaterThan(40);
     expect((await put(url)).status).toBe(200);
   });
 

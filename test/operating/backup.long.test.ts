@@ -9,8 +9,8 @@ import { falcon512 } from '../../src/falcon/index.ts';
 import { MAIN, temporaryFolder } from '../cli/cli.ts';
 import { falconry, type Running } from '../middleware/process.ts';
 import { fixedItems } from '../runtimes/check.ts';
+import { blocksOf } from '../support/documentBlocks.ts';
 import { fact } from '../support/facts.ts';
-import { guide } from './operatingFiles.ts';
 import { withProgram } from './programs.ts';
 
 const folder = temporaryFolder();
@@ -29,10 +29,9 @@ const backups = join(folder.path, 'backups');
 
 /** The block of the guide that contains this text, for the directories of this test. */
 function block(text: string): string {
-  const blocks = [...guide.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, source]) => source!);
-  const found = blocks.filter((source) => source.includes(text));
+  const found = blocksOf('docs/operating.md').filter(({ source }) => source.includes(text));
   if (found.length !== 1) throw new Error(`${found.length} blocks of the guide with: ${text}`);
-  return found[0]!.replaceAll(DATA, data).replaceAll('/srv/backup/falconry', backups);
+  return found[0]!.source.replaceAll(DATA, data).replaceAll('/srv/backup/falconry', backups);
 }
 
 /** `falconry` and `node` on the path, as on an installed host. */

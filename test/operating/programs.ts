@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe } from 'vitest';
+import { blocksOf } from '../support/documentBlocks.ts';
 import { skipLoudly } from '../support/postgres.ts';
 import { findProgram } from '../support/programs.ts';
-import { read, readme } from './operatingFiles.ts';
+import { read } from './operatingFiles.ts';
 
 /** Tests that need a program of a Debian package; without it they are skipped, loudly. */
 export function withProgram(name: string, source: string, tests: (program: string) => void): void {
@@ -89,10 +90,10 @@ export function haproxyFile(folder: string, ports: Ports, text = read('haproxy.c
 
 /** The block of the README that begins with this text. */
 function readmeBlock(start: string): string {
-  const blocks = [...readme.matchAll(/^```\w+\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
-  const found = blocks.find((text) => text.startsWith(start));
+  const blocks = blocksOf('examples/deploy/README.md');
+  const found = blocks.find(({ source }) => source.startsWith(start));
   if (found === undefined) throw new Error(`the README has no block: ${start}`);
-  return found;
+  return found.source;
 }
 
 /** The files of the proxies for a service below `/crypto/`, changed as the README says. */

@@ -211,18 +211,8 @@ function throws(run: () => unknown, kind: new (message?: string) => Error = Erro
   }
 }
 
-/** Items of both keys, some of them wrong, and where. */
-function someItems(falcon: Falcon, count: number) {
-  const keys = [1, 2].map((fill) => falcon.keygen(new Uint8Array(48).fill(fill)));
-  return Array.from({ length: count }, (_, i) => {
-    const { publicKey, secretKey } = keys[i % 2]!;
-    const message = Uint8Array.of(i, i >> 8);
-    return { signature: falcon.sign(message, secretKey), message, publicKey };
-  });
-}
-
 async function checkPool(expect: Expect): Promise<void> {
-  const items = someItems(falcon512, 200);
+  const items = fixedItems(falcon512, 200);
   const wrong = items.map((item, i) =>
     i % 50 === 7 ? { ...item, message: item.publicKey } : item,
   );
@@ -247,7 +237,7 @@ async function checkPool(expect: Expect): Promise<void> {
 }
 
 async function checkAggregate(expect: Expect): Promise<void> {
-  const items = someItems(falcon512, 20);
+  const items = fixedItems(falcon512, 20);
   const bytes = await aggregate(items);
   expect('aggregate', verifyAggregate(bytes, items));
   expect('aggregate, flipped', !verifyAggregate(flipped(bytes, bytes.length - 1), items));

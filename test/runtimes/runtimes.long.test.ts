@@ -62,23 +62,14 @@ function judge(report: Report, needsRelaxed: boolean): string {
   return `${report.checks} checks, ${builds} SIMD, ${report.picked} by default`;
 }
 
-const runCommand = (command: string, args: readonly string[]) =>
-  reportOf<Report>(command, [...args, main]);
-
-test('Node', LONG, async (context) => {
-  const report = await runCommand(process.execPath, []);
-  fact(context, TOPIC, `Node ${process.versions.node}: ${judge(report, true)}`);
-});
-
-test('Deno', LONG, async (context) => {
-  const report = await runCommand(DENO, DENO_RUN);
-  fact(context, TOPIC, `${versionOfHost(DENO)}: ${judge(report, true)}`);
-});
-
-test('Bun', LONG, async (context) => {
+test.for([
+  ['Node', process.execPath, [], true],
+  ['Deno', DENO, DENO_RUN, true],
   // JavaScriptCore decides by itself whether it has relaxed SIMD.
-  const report = await runCommand(BUN, BUN_RUN);
-  fact(context, TOPIC, `${versionOfHost(BUN)}: ${judge(report, false)}`);
+  ['Bun', BUN, BUN_RUN, false],
+] as const)('%s', LONG, async ([, command, args, needsRelaxed], context) => {
+  const report = await reportOf<Report>(command, [...args, main]);
+  fact(context, TOPIC, `${versionOfHost(command)}: ${judge(report, needsRelaxed)}`);
 });
 
 const executablePath = findChromium();
@@ -108,17 +99,13 @@ test('Chromium', LONG, async (context) => {
 });
 
 const firefoxPath = findFirefox();
-const REPORT = `(async () => {
-  while (globalThis.report === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
-  return JSON.stringify(await globalThis.report);
-})()`;
 
 test('Firefox', LONG, async (context) => {
   if (firefoxPath === undefined) return context.skip('no Firefox on this machine');
   const server = await serveLibrary();
   const firefox = await openFirefox(firefoxPath);
   try {
-    const report = JSON.parse(await firefox.ask(server.url, REPORT)) as Report;
+    const report = await firefox.report<Report>(server.url);
     expect(server.missing).toEqual(['/test/runtimes/nothing-here.ts']);
     fact(context, TOPIC, `Firefox ${firefox.version}: ${judge(report, false)}`);
   } finally {

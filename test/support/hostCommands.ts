@@ -21,8 +21,9 @@ export const BUN_RUN: readonly string[] = ['run', ...CHECKOUT.Bun!];
 /** Node with its permission model: it may read this folder, and start no threads. */
 export const NODE_CONFINED: readonly string[] = ['--permission', `--allow-fs-read=${root}`];
 
-/** Name and version of the Deno that is installed, or of Bun. */
-export function versionOfHost(command: typeof DENO | typeof BUN): string {
+/** Name and version of this Node, or of the Deno or Bun that is installed. */
+export function versionOfHost(command: string): string {
+  if (command === process.execPath) return `Node ${process.versions.node}`;
   const [version] = execFileSync(command, ['--version'], { encoding: 'utf8' }).split('\n');
   return command === BUN ? `Bun ${version}` : version!;
 }

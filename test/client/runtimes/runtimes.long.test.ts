@@ -54,25 +54,13 @@ function judge(report: ClientReport): string {
   return `${report.checks} checks`;
 }
 
-const runCommand = (command: string, args: readonly string[]) =>
-  reportOf<ClientReport>(command, [...args, main, JSON.stringify(servers)]);
-
-test('Node', LONG, async (context) => {
-  fact(
-    context,
-    TOPIC,
-    `Node ${process.versions.node}: ${judge(await runCommand(process.execPath, []))}`,
-  );
-});
-
-test('Deno', LONG, async (context) => {
-  const report = await runCommand(DENO, [...DENO_RUN, '--allow-net=127.0.0.1']);
-  fact(context, TOPIC, `${versionOfHost(DENO)}: ${judge(report)}`);
-});
-
-test('Bun', LONG, async (context) => {
-  const report = await runCommand(BUN, BUN_RUN);
-  fact(context, TOPIC, `${versionOfHost(BUN)}: ${judge(report)}`);
+test.for([
+  ['Node', process.execPath, []],
+  ['Deno', DENO, [...DENO_RUN, '--allow-net=127.0.0.1']],
+  ['Bun', BUN, BUN_RUN],
+] as const)('%s', LONG, async ([, command, args], context) => {
+  const report = await reportOf<ClientReport>(command, [...args, main, JSON.stringify(servers)]);
+  fact(context, TOPIC, `${versionOfHost(command)}: ${judge(report)}`);
 });
 
 const executablePath = findChromium();

@@ -7,6 +7,7 @@ import { expect } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
 import { PATIENCE_MS } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
+import { makeItems } from '../triples.ts';
 import {
   axeFindings,
   brokenIds,
@@ -17,7 +18,7 @@ import {
 } from './accessibility.ts';
 import { enterKey, type UiService } from './browser.ts';
 import { inChromium, pageTest } from './pageTest.ts';
-import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
+import { jsonFile, withWrongSignature } from './taskFiles.ts';
 
 const test = pageTest();
 const TOPIC = 'the page at /v1/ui';
@@ -65,7 +66,7 @@ async function withKey(page: Page, look: Look): Promise<void> {
   await drop('none.json', '{"a": 1}');
   await page.getByText('The file must be an array.').waitFor();
   await look('build, no task file');
-  await drop('bad.json', withWrongSignature(someItems(4), 2));
+  await drop('bad.json', withWrongSignature(makeItems(4, 2), 2));
   await page.getByText('1 of 4 invalid').waitFor();
   await page.getByText('4 items', { exact: true }).click();
   await look('build, invalid');
@@ -257,12 +258,12 @@ inChromium('in Chromium', { timeout: 300_000 }, () => {
     const ends: [string, () => Promise<string>][] = [
       [
         'completed',
-        async () => (await client.waitFor(await client.submit(someItems(2)))).process_id,
+        async () => (await client.waitFor(await client.submit(makeItems(2, 2)))).process_id,
       ],
       [
         'failed',
         async () => {
-          const { process_id } = await client.submit(withWrongSignature(someItems(2), 1));
+          const { process_id } = await client.submit(withWrongSignature(makeItems(2, 2), 1));
           await expect(client.waitFor(process_id)).rejects.toMatchObject({ code: 'TASK_FAILED' });
           return process_id;
         },

@@ -8,9 +8,10 @@ import { expect } from 'vitest';
 import { keyLink } from '../../../src/wire/pageConfig.ts';
 import { formatTaskFile } from '../../../src/wire/triple.ts';
 import { fact } from '../../support/facts.ts';
+import { makeItems } from '../triples.ts';
 import { enterKey, startUiService } from './browser.ts';
 import { inChromium, pageTest } from './pageTest.ts';
-import { jsonFile, someItems, withWrongSignature } from './taskFiles.ts';
+import { jsonFile, withWrongSignature } from './taskFiles.ts';
 
 const test = pageTest(() => startUiService({ serviceName: 'quantum', threads: 1 }, '/some/where'));
 const TOPIC = 'the page at /v1/ui';
@@ -257,7 +258,7 @@ inChromium('in Chromium', { timeout: 300_000 }, () => {
     const { page, complaints } = await open('#build');
     const input = page.getByLabel('Choose a task file');
     const drop = (name: string, text: string) => input.setInputFiles(jsonFile(name, text));
-    const items = someItems(3);
+    const items = makeItems(3, 2);
     const good = formatTaskFile(items);
 
     await drop('cut.json', good.slice(0, good.lastIndexOf('}')));
@@ -310,7 +311,7 @@ inChromium('in Chromium', { timeout: 300_000 }, () => {
     const { page, complaints } = await open();
     await enterKey(page, ui.key);
     await page.goto(`${ui.page}#build`);
-    const file = jsonFile('bad.json', withWrongSignature(someItems(5), 3));
+    const file = jsonFile('bad.json', withWrongSignature(makeItems(5, 2), 3));
     await page.getByLabel('Choose a task file').setInputFiles(file);
     await page.getByRole('button', { name: 'Submit it anyway' }).click();
     await page.getByText('Verifying: failed').waitFor();

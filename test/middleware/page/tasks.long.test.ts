@@ -6,9 +6,9 @@ import type { Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
 import { PATIENCE_MS } from '../../support/chromium.ts';
+import { makeItems } from '../triples.ts';
 import { enterKey, startUiService, type UiService } from './browser.ts';
 import { inChromium, pageTest } from './pageTest.ts';
-import { someItems } from './taskFiles.ts';
 
 /** Nobody works on the tasks of the first: they stay where they are. */
 const idle = pageTest(() => startUiService({ workers: false }));
@@ -31,7 +31,7 @@ inChromium('in Chromium', { timeout: 300_000 }, () => {
     const client = clientOf(ui);
     const ids: string[] = [];
     for (let i = 0; i < 45; i++) ids.push((await client.createTask()).process_id);
-    const { process_id: waiting } = await client.submit(someItems(2));
+    const { process_id: waiting } = await client.submit(makeItems(2, 2));
     const newest = [...ids, waiting].reverse();
     const { page, complaints } = await open();
     await openTasks(ui, page);
@@ -56,7 +56,7 @@ inChromium('in Chromium', { timeout: 300_000 }, () => {
 
   idle('a task is cancelled, then deleted; the list follows by itself', async ({ open, ui }) => {
     const client = clientOf(ui);
-    const { process_id: id } = await client.submit(someItems(2));
+    const { process_id: id } = await client.submit(makeItems(2, 2));
     const { page, complaints, requests } = await open();
     await openTasks(ui, page);
     await page.getByRole('button', { name: `Cancel task ${id}` }).click();
@@ -78,7 +78,7 @@ inChromium('in Chromium', { timeout: 300_000 }, () => {
     await expect(client.task(id)).rejects.toMatchObject({ status: 404 });
 
     // Cancelled elsewhere: heard of without a click.
-    const { process_id: other } = await client.submit(someItems(2));
+    const { process_id: other } = await client.submit(makeItems(2, 2));
     const row = page.locator('.tasks > li', { hasText: other });
     await row.getByText('waiting', { exact: true }).waitFor();
     await eventually(async () => requests.some((one) => one.includes(`${other}/events`)), true);
@@ -98,7 +98,7 @@ inChromium('in Chromium', { timeout: 300_000 }, () => {
     const { page, complaints } = await open();
     await openTasks(ui, page);
     await page.getByText('No tasks yet').waitFor();
-    const { process_id: id } = await clientOf(ui).submit(someItems(3));
+    const { process_id: id } = await clientOf(ui).submit(makeItems(3, 2));
     await page
       .locator('.tasks > li', { hasText: id })
       .getByText('completed', { exact: true })

@@ -65,54 +65,46 @@ await overBlobs({ describe, it });
 const titles = ({ failed }: Outcome) =>
   failed.map((text) => /> (.*?): (Assertion|Range|Type|Coded)?Error/.exec(text)?.[1] ?? text);
 
-const STORE_FAULTS: readonly [what: string, fault: Fault, expected: string][] = [
+const FAULTS: readonly [what: string, over: typeof overStore, fault: Fault, expected: string][] = [
   [
     'lets a worker whose lease has ended finish the task',
+    overStore,
     ['return row.attempt === attempt ? row : undefined;', 'return row;'],
     'puts a task back when its lease ends, and refuses its late worker',
   ],
   [
     'serves clients in the order of their tasks',
+    overStore,
     ['    lastTurns.set(clientId, next);\n    return next;', '    return 0 * next;'],
     'lets clients take turns, however many tasks one of them has',
   ],
   [
     'does not keep the task of a request under its key',
+    overStore,
     ['if (answer) answer.taskId = row.id;', ''],
     'keeps the task of a request under its key',
   ],
-];
-
-const BLOB_FAULTS: readonly [what: string, fault: Fault, expected: string][] = [
   [
     'shows half of a file',
+    overBlobs,
     ['chunks.push(chunk);', 'chunks.push(chunk);\n        await keep();'],
     'keeps nothing of a body that fails or is aborted half way',
   ],
   [
     'takes any key',
+    overBlobs,
     ["if (!KEY.test(key)) throw new RangeError('the key is not one of ours');", ''],
     'refuses keys that are not its own',
   ],
 ];
 
 describe('a store that', () => {
-  for (const [what, fault, expected] of STORE_FAULTS) {
-    it(`${what}: fails`, async () => {
-      const runner = plainRunner();
-      await overStore(runner, fault);
-      const outcome = await runner.runAll();
-      expect(titles(outcome)).toContain(expected);
-      // It is one fault, not a store that does nothing.
-      expect(outcome.passed).toBeGreaterThan(20);
-    });
-  }
-
-  for (const [what, fault, expected] of BLOB_FAULTS) {
-    it(`${what}: fails`, async () => {
-      const runner = plainRunner();
-      await overBlobs(runner, fault);
-      expect(titles(await runner.runAll())).toContain(expected);
-    });
-  }
+  it.each(FAULTS)('%s: fails', async (_, over, fault, expected) => {
+    const runner = plainRunner();
+    await over(runner, fault);
+    const outcome = await runner.runAll();
+    expect(titles(outcome)).toContain(expected);
+    // It is one fault, not a store that does nothing.
+    expect(outcome.passed).toBeGreaterThan(over === overStore ? 20 : 0);
+  });
 });
