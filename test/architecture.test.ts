@@ -290,7 +290,6 @@ const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'test/middleware/crash.long.test.ts: ': 'one story from start to kill, many times',
   'test/middleware/postgresFaults.long.test.ts: ': 'a suite over servers; and one story of crashes',
   'test/middleware/postgresSchema.long.test.ts: ': 'a suite over servers: its tests are short',
-  'test/middleware/page/access.long.test.ts: ': 'one story: the whole way by keyboard',
   'test/middleware/page/accessibility.ts: measureContrast':
     'runs in a page, which takes one function',
   'test/middleware/page/flow.long.test.ts: ': 'one story: from a key to a verified aggregate',

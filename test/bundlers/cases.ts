@@ -5,7 +5,7 @@ import { freePort } from '../support/ports.ts';
 import { installed } from '../support/programs.ts';
 import { inChromium, inFirefox } from './browsers.ts';
 import { blockOf } from './outside.ts';
-import { beside, command, project } from './project.ts';
+import { beside, command, project, webpackBuild } from './project.ts';
 import type { JobReport } from './report.ts';
 import { serveFolder } from './serve.ts';
 import { inWorkerd } from './workerd.ts';
@@ -66,10 +66,17 @@ async function served<T>(folder: string, use: (url: string) => Promise<T>): Prom
   }
 }
 
-async function inNode(folder: string, file: string): Promise<JobReport> {
-  const output = await command(folder, process.execPath, [file]);
-  return JSON.parse(output.trim().split('\n').at(-1)!);
+const inNode = async (folder: string, file: string) =>
+  lastOf(await command(folder, process.execPath, [file]));
+
+/** The folder of what was built, with the page of the project. */
+async function withPage(folder: string): Promise<string> {
+  await cp(join(folder, 'index.html'), join(folder, 'dist/index.html'));
+  return join(folder, 'dist');
 }
+
+/** The report in the last line of an output. */
+const lastOf = (output: string): JobReport => JSON.parse(output.trim().split('\n').at(-1)!);
 
 // vite
 
@@ -116,26 +123,9 @@ async function webpack(name: string, target: 'web' | 'node', main: string): Prom
     // What webpack makes are scripts, for pages and for Node.
     'dist/package.json': '{ "type": "commonjs" }',
   });
-  const { default: bundle } = await import(beside('webpack/lib/index.js'));
-  await new Promise<void>((resolve, reject) => {
-    const options = {
-      mode: 'production',
-      context: folder,
-      entry: './main.js',
-      target,
-      output: { path: join(folder, 'dist'), filename: 'main.js' },
-      devtool: false,
-    };
-    // Webpack is no dependency of the project, and neither are its types.
-    // biome-ignore lint/suspicious/noExplicitAny: see above
-    bundle(options, (error: Error | null, stats: any) => {
-      if (error !== null) reject(error);
-      else if (stats.hasErrors()) reject(new Error(stats.toString()));
-      else resolve();
-    });
-  });
-  await command(folder, 'cp', ['index.html', 'dist/']);
-  return join(folder, 'dist');
+  const output = { path: join(folder, 'dist'), filename: 'main.js' };
+  await webpackBuild({ context: folder, entry: './main.js', target, output });
+  return withPage(folder);
 }
 
 // rollup, rolldown
@@ -150,8 +140,7 @@ async function rollup(name: string, entries: Readonly<Record<string, string>>): 
   });
   await made.write({ dir: join(folder, 'dist'), format: 'esm' });
   await made.close();
-  await command(folder, 'cp', ['index.html', 'dist/']);
-  return join(folder, 'dist');
+  return withPage(folder);
 }
 
 async function rolldown(name: string, entries: Readonly<Record<string, string>>): Promise<string> {
@@ -164,8 +153,7 @@ async function rolldown(name: string, entries: Readonly<Record<string, string>>)
   });
   await made.write({ dir: join(folder, 'dist'), format: 'esm' });
   await made.close();
-  await command(folder, 'cp', ['index.html', 'dist/']);
-  return join(folder, 'dist');
+  return withPage(folder);
 }
 
 /** By its command, with the configuration that docs/bundlers.md shows. */
@@ -180,8 +168,7 @@ async function byConfiguration(name: 'rollup' | 'rolldown'): Promise<string> {
   });
   const program = name === 'rollup' ? beside('rollup/dist/bin/rollup') : installed('rolldown');
   await command(folder, process.execPath, [program, '--config', `${name}.config.js`]);
-  await command(folder, 'cp', ['index.html', 'dist/']);
-  return join(folder, 'dist');
+  return withPage(folder);
 }
 
 // esbuild
@@ -200,8 +187,7 @@ async function esbuild(
   const args = ['--bundle', `--format=${format}`, `--platform=${platform}`, '--outdir=dist'];
   const files = Object.keys(entries).map((file) => `./${file}`);
   await command(folder, installed('esbuild'), [...files, ...args, ...extension]);
-  await command(folder, 'cp', ['index.html', 'dist/']);
-  return join(folder, 'dist');
+  return withPage(folder);
 }
 
 // bun
@@ -215,8 +201,7 @@ async function bunCompile(
   const files = Object.keys(entries).map((file) => `./${file}`);
   const args = ['build', '--compile', ...files, '--outfile', 'out/job'];
   await command(folder, installed('bun'), args);
-  const output = await command(join(folder, 'out'), './job', []);
-  return JSON.parse(output.trim().split('\n').at(-1)!);
+  return lastOf(await command(join(folder, 'out'), './job', []));
 }
 
 /** A case of a page in Chromium. */
@@ -234,6 +219,11 @@ const inScript = (
   script: string,
   build: () => Promise<string>,
 ): Case => ({ bundler, how, host: 'Node', run: async () => inNode(await build(), script) });
+
+/** A case of an executable that Bun makes. */
+const inItself = (how: string, run: Case['run']): Case => ({
+  ...{ bundler: 'bun', how, host: 'itself', run },
+});
 
 /** All but Next, whose three answers come of one build. */
 export const CASES: readonly Case[] = [
@@ -265,17 +255,9 @@ export const CASES: readonly Case[] = [
     esbuild('esbuild-iife-entries', 'iife', WITH_ADDRESSES),
   ),
   inScript('esbuild', 'cjs', 'main.cjs', () => esbuild('esbuild-cjs', 'cjs', NODE_ENTRY)),
-  {
-    bundler: 'bun',
-    how: '`build --compile`',
-    host: 'itself',
-    run: () => bunCompile('bun', NODE_ENTRY),
-  },
-  {
-    bundler: 'bun',
-    how: '`build --compile`, workers as entries, `workerUrl`',
-    host: 'itself',
-    run: () => bunCompile('bun-entries', BUN_ENTRIES),
-  },
+  inItself('`build --compile`', () => bunCompile('bun', NODE_ENTRY)),
+  inItself('`build --compile`, workers as entries, `workerUrl`', () =>
+    bunCompile('bun-entries', BUN_ENTRIES),
+  ),
   { bundler: 'workerd', how: 'bundled by rolldown', host: 'workerd', run: inWorkerd },
 ];

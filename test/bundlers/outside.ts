@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Block, blocksOf } from '../support/documentBlocks.ts';
 import { installed } from '../support/programs.ts';
-import { beside, command, project } from './project.ts';
+import { beside, command, project, webpackBuild } from './project.ts';
 
 const SERVER = `import { falconService } from 'falconry/middleware';
 
@@ -52,16 +52,8 @@ async function byWebpack(): Promise<string> {
   const place = join(folder, 'webpack.config.js');
   await writeFile(place, blockOf('// webpack.config.js').source);
   const { default: config } = await import(place);
-  const { default: bundle } = await import(beside('webpack/lib/index.js'));
-  const own = { mode: 'production', context: folder, entry: './server.js', devtool: false };
   const output = { path: join(folder, 'dist'), filename: 'server.js' };
-  await new Promise<void>((resolve, reject) => {
-    // biome-ignore lint/suspicious/noExplicitAny: webpack is no dependency, nor are its types
-    bundle({ ...own, output, ...config }, (error: Error | null, stats: any) => {
-      if (error !== null || stats.hasErrors()) reject(error ?? new Error(stats.toString()));
-      else resolve();
-    });
-  });
+  await webpackBuild({ context: folder, entry: './server.js', output, ...config });
   return folder;
 }
 

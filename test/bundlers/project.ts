@@ -103,6 +103,21 @@ export async function project(
   return folder;
 }
 
+/** What webpack makes of a project. Webpack is no dependency, nor are its types. */
+export async function webpackBuild(options: object): Promise<void> {
+  type Done = (error: Error | null, stats: { hasErrors(): boolean }) => void;
+  const { default: bundle } = (await import(beside('webpack/lib/index.js'))) as {
+    default: (options: object, done: Done) => void;
+  };
+  const all = { mode: 'production', devtool: false, ...options };
+  await new Promise<void>((resolve, reject) => {
+    bundle(all, (error, stats) => {
+      if (error !== null || stats.hasErrors()) reject(error ?? new Error(String(stats)));
+      else resolve();
+    });
+  });
+}
+
 /** Removes what was built. */
 export const removeProjects = (): Promise<void> =>
   rm(join(here, 'build'), { recursive: true, force: true });

@@ -5,6 +5,11 @@ import { createClient, type TaskListItem } from '../../src/client/index.ts';
 const item = (id: string) =>
   `{"id":${id},"status":"waiting","meta":{"count":1,"created_at":"","submitted_at":""}}`;
 
+/** More than a number holds. */
+const LONG = '912345678901234567';
+/** A page of one task; the cursor is JSON. */
+const page = (id: string, next: string) => `{"tasks":[${item(id)}],"next":${next}}`;
+
 /** A client of a server that answers pages from this function. */
 function clientOf(page: (cursor: string | null, count: number) => string) {
   const asked: (string | null)[] = [];
@@ -31,46 +36,20 @@ function clientOf(page: (cursor: string | null, count: number) => string) {
 }
 
 test.each([
-  ['empty text', '""'],
-  ['null', 'null'],
-  ['false', 'false'],
-])('the end is a falsy next: %s', async (_, end) => {
-  const { collect, asked } = clientOf((cursor) =>
-    cursor === null
-      ? `{"tasks":[${item('1')}],"next":"a"}`
-      : `{"tasks":[${item('2')}],"next":${end}}`,
-  );
-  expect(await collect()).toEqual({ ids: ['1', '2'], error: null });
-  expect(asked).toEqual([null, 'a']);
-});
-
-test('the end is a next that is not there', async () => {
-  const { collect } = clientOf(() => `{"tasks":[${item('912345678901234567')}]}`);
-  expect(await collect()).toEqual({ ids: ['912345678901234567'], error: null });
-});
-
-test('the end is an empty page, whatever next is', async () => {
-  const { collect, asked } = clientOf((cursor) =>
-    cursor === null ? `{"tasks":[${item('1')}],"next":"a"}` : '{"tasks":[],"next":"a"}',
-  );
-  expect(await collect()).toEqual({ ids: ['1'], error: null });
-  expect(asked.length).toBe(2);
-});
-
-test('cursors may be numbers, of any length', async () => {
-  const { collect, asked } = clientOf((cursor) =>
-    cursor === null
-      ? `{"tasks":[${item('1')}],"next":912345678901234567}`
-      : `{"tasks":[${item('2')}],"next":""}`,
-  );
-  expect((await collect()).ids).toEqual(['1', '2']);
-  expect(asked[1]).toBe('912345678901234567');
+  ['an empty text', page('1', '"a"'), page('2', '""'), ['1', '2'], 'a'],
+  ['null', page('1', '"a"'), page('2', 'null'), ['1', '2'], 'a'],
+  ['false', page('1', '"a"'), page('2', 'false'), ['1', '2'], 'a'],
+  ['nothing', page('1', '"a"'), `{"tasks":[${item(LONG)}]}`, ['1', LONG], 'a'],
+  ['an empty page, whatever next is', page('1', '"a"'), '{"tasks":[],"next":"a"}', ['1'], 'a'],
+  ['an end after a cursor that is a number', page('1', LONG), page('2', '""'), ['1', '2'], LONG],
+])('the end is told by %s', async (_, first, second, ids, cursor) => {
+  const { collect, asked } = clientOf((given) => (given === null ? first : second));
+  expect(await collect()).toEqual({ ids, error: null });
+  expect(asked).toEqual([null, cursor]);
 });
 
 test('a cursor that comes back is told, not followed', async () => {
-  const { collect, asked } = clientOf(
-    (_, count) => `{"tasks":[${item(String(count))}],"next":"${'ab'[count % 2]}"}`,
-  );
+  const { collect, asked } = clientOf((_, count) => page(String(count), `"${'ab'[count % 2]}"`));
   const { ids, error } = await collect();
   expect(error).toMatchObject({ kind: 'malformed', code: 'REPEATED_CURSOR' });
   expect(ids).toEqual(['1', '2', '3']);
@@ -78,16 +57,14 @@ test('a cursor that comes back is told, not followed', async () => {
 });
 
 test('a server that does not look at cursors is told, though they are new every time', async () => {
-  const { collect, asked } = clientOf((_, count) => `{"tasks":[${item('7')}],"next":"c${count}"}`);
+  const { collect, asked } = clientOf((_, count) => page('7', `"c${count}"`));
   const { ids, error } = await collect();
   expect(error).toMatchObject({ code: 'REPEATED_CURSOR' });
   expect([ids, asked.length]).toEqual([['7'], 2]);
 });
 
 test('who stops early asks for no more', async () => {
-  const { client, asked } = clientOf(
-    (_, count) => `{"tasks":[${item(`${count}`)}],"next":"c${count}"}`,
-  );
+  const { client, asked } = clientOf((_, count) => page(`${count}`, `"c${count}"`));
   let seen: TaskListItem | undefined;
   for await (const each of client.tasks()) {
     seen = each;

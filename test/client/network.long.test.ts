@@ -3,7 +3,12 @@
  * does.
  */
 import { describe, expect } from 'vitest';
-import { type Client, createClient, type TaskRecord } from '../../src/client/index.ts';
+import {
+  type Client,
+  type ClientOptions,
+  createClient,
+  type TaskRecord,
+} from '../../src/client/index.ts';
 import { serviceTest } from '../middleware/support.ts';
 import { openServer } from '../support/openServer.ts';
 import { type BadNetwork, badNetwork, type Fate } from './badNetwork.ts';
@@ -15,6 +20,9 @@ let network: BadNetwork;
 let client: Client;
 const items = signedItems(5);
 const quick = { baseMs: 10, maxMs: 40 };
+/** A client behind the bad network. */
+const clientWith = (options: Partial<ClientOptions> = {}) =>
+  createClient({ baseUrl: network.address, apiKey: http.alice, retries: quick, ...options });
 /** Of a test that lasts two minutes at most. */
 const LONG = { timeout: 100_000 };
 const tasks = async () => (await http.ask('GET', '/v1/svc/tasks?limit=1000')).json.tasks.length;
@@ -26,7 +34,7 @@ const firstOnly =
 test.beforeEach(async ({ defer }) => {
   network = await badNetwork(http.port);
   defer(network.close);
-  client = createClient({ baseUrl: network.address, apiKey: http.alice, retries: quick });
+  client = clientWith();
 });
 
 describe('what is safe is repeated', () => {
@@ -77,15 +85,11 @@ describe('what is safe is repeated', () => {
     expect(await failure(client.task(1))).toMatchObject({ kind: 'network', code: 'NETWORK' });
     expect(network.requests.length).toBe(5);
     network.requests.length = 0;
-    const once = createClient({ baseUrl: network.address, apiKey: http.alice, retries: false });
+    const once = clientWith({ retries: false });
     await failure(once.task(1));
     expect(network.requests.length).toBe(1);
     network.requests.length = 0;
-    const twice = createClient({
-      baseUrl: network.address,
-      apiKey: http.alice,
-      retries: { ...quick, times: 1 },
-    });
+    const twice = clientWith({ retries: { ...quick, times: 1 } });
     await failure(twice.upload(`${network.address}/x`, items));
     expect(network.requests).toEqual(['PUT /x', 'PUT /x']);
   });
@@ -101,29 +105,16 @@ describe('what is not safe is not', () => {
   });
 
   test('but one that was surely refused is', async () => {
-    for (const fate of [
-      { status: 429, headers: { 'retry-after': '0' } },
-      { status: 503, headers: { 'retry-after': '0' } },
-    ]) {
+    const plain = clientWith({ idempotencyKeys: false });
+    for (const status of [429, 503]) {
       network.requests.length = 0;
-      network.fate = firstOnly(fate);
-      const plain = createClient({
-        baseUrl: network.address,
-        apiKey: http.alice,
-        retries: quick,
-        idempotencyKeys: false,
-      });
+      network.fate = firstOnly({ status, headers: { 'retry-after': '0' } });
       await plain.waitFor((await plain.aggregate(items)).process_id);
       expect(network.requests.filter((each) => each === 'POST /v1/svc/aggsign').length).toBe(2);
     }
     // Without Retry-After a proxy may say 503 of what was begun.
     network.requests.length = 0;
     network.fate = () => ({ status: 503 });
-    const plain = createClient({
-      baseUrl: network.address,
-      retries: quick,
-      idempotencyKeys: false,
-    });
     expect((await failure(plain.aggregate(items))).status).toBe(503);
     expect(network.requests.length).toBe(1);
   });
@@ -132,9 +123,8 @@ describe('what is not safe is not', () => {
     const gone = await openServer(() => {});
     await gone.close();
     let count = 0;
-    const nowhere = createClient({
+    const nowhere = clientWith({
       baseUrl: gone.address,
-      retries: quick,
       idempotencyKeys: false,
       fetch: (...call) => {
         count++;
@@ -208,7 +198,7 @@ describe('waits', () => {
   test('a server that says nothing is given up in time', async () => {
     const silent = await openServer(() => {});
     const baseUrl = silent.address;
-    const hasty = createClient({ baseUrl, timeoutMs: 100, retries: { ...quick, times: 1 } });
+    const hasty = clientWith({ baseUrl, timeoutMs: 100, retries: { ...quick, times: 1 } });
     expect(await failure(hasty.task(1))).toMatchObject({ kind: 'network', code: 'TIMEOUT' });
     await silent.close();
   });
@@ -220,10 +210,7 @@ describe('waitFor', () => {
     // A stream that is cut before its first event would be one without news, and three of those are
     // enough.
     let heard = 0;
-    const listening = createClient({
-      baseUrl: network.address,
-      apiKey: http.alice,
-      retries: quick,
+    const listening = clientWith({
       fetch: async (...call) => {
         const response = await fetch(...call);
         if (response.headers.get('content-type') !== 'text/event-stream') return response;
@@ -249,7 +236,7 @@ describe('waitFor', () => {
     await expect.poll(() => heard, LONG).toBeGreaterThanOrEqual(5);
     expect(streams()).toBeGreaterThanOrEqual(5);
     expect(seen.map(({ status }) => status)).toEqual(['wait for task file upload']);
-    const direct = createClient({ baseUrl: http.address, apiKey: http.alice });
+    const direct = clientWith({ baseUrl: http.address });
     await direct.upload((await direct.renewUpload(process_id)).url, items);
     await direct.notify(process_id);
     expect((await waiting).status).toBe('completed');
@@ -288,11 +275,7 @@ describe('waitFor', () => {
     setTimeout(() => {
       network.fate = () => 'pass';
     }, 1500);
-    const patient = createClient({
-      baseUrl: network.address,
-      apiKey: http.alice,
-      retries: { ...quick, times: 0 },
-    });
+    const patient = clientWith({ retries: { ...quick, times: 0 } });
     expect((await patient.waitFor(process_id, { pollMs: [10, 50] })).status).toBe('completed');
 
     network.fate = () => 'before';
@@ -301,7 +284,7 @@ describe('waitFor', () => {
     expect(error.kind).toBe('network');
     // Not the two minutes of patience that it has by itself.
     expect(performance.now() - startMs).toBeLessThan(40_000);
-    await createClient({ baseUrl: http.address, apiKey: http.alice }).remove(process_id);
+    await clientWith({ baseUrl: http.address }).remove(process_id);
   });
 });
 
@@ -320,7 +303,7 @@ describe('uploads', () => {
   });
 
   test('whole: nothing is claimed before the answer', async () => {
-    const whole = createClient({ baseUrl: network.address, apiKey: http.alice, uploadBy: 'whole' });
+    const whole = clientWith({ uploadBy: 'whole' });
     const { url } = await whole.createTask();
     const seen: number[] = [];
     await whole.upload(url, items, { onProgress: ({ done }) => seen.push(done) });
@@ -330,7 +313,7 @@ describe('uploads', () => {
 
   test('a refusal in the middle is a refusal, and nothing hangs', async ({ start }) => {
     const small = await start({ threads: 1, maxBodyBytes: 100_000, workers: false });
-    const own = createClient({ baseUrl: small.address, apiKey: small.alice, retries: quick });
+    const own = clientWith({ baseUrl: small.address, apiKey: small.alice });
     const ticket = await own.createTask();
     const error = await failure(
       own.upload(ticket, `[${' '.repeat(5_000_000)}]`, { onProgress: () => {} }),

@@ -7,7 +7,7 @@ import {
   type TaskRecord,
 } from '../../src/client/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
-import { formatTaskFile } from '../../src/wire/triple.ts';
+import { formatTaskFile, toTriple } from '../../src/wire/triple.ts';
 import { serviceTest } from '../middleware/support.ts';
 import { failure } from './failure.ts';
 import { signedItems } from './items.ts';
@@ -49,12 +49,7 @@ describe('the whole way', () => {
   });
 
   test('directly, as triples of hex', async () => {
-    const hex = (bytes: Uint8Array) => `0x${Buffer.from(bytes).toString('hex')}`;
-    const triples = items.map(({ message, publicKey, signature }) => ({
-      digest: hex(message),
-      public_key: hex(publicKey),
-      signature: hex(signature),
-    }));
+    const triples = items.map(toTriple);
     const { process_id } = await client.aggregate(triples);
     await client.waitFor(process_id, { by: 'poll', pollMs: [10, 50] });
     const { file } = await client.result(process_id, { statements: triples });

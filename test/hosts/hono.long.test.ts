@@ -91,6 +91,15 @@ async function install(hono: string | null): Promise<string> {
   return folder;
 }
 
+/** Lays such a folder out for the tests of a suite. */
+function installedWith(hono: string | null): () => string {
+  let folder = '';
+  beforeAll(async () => {
+    folder = await install(hono);
+  });
+  return () => folder;
+}
+
 const COMMAND = 'node_modules/falconry/dist/cli/main.js';
 
 /** Runs it until it listens, then asks it to stop. */
@@ -132,27 +141,24 @@ afterAll(async () => rm(root, { recursive: true, force: true }));
 
 // 4.0 is the oldest that the package allows; 4.7 is the oldest for `serve` and `toNodeHandler`.
 describe.each(['4.0.0', '4.6.0', '4.7.0', '4.12.0', '4.13.0'])('next to Hono %s', (version) => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await install(version);
-  });
+  const folder = installedWith(version);
 
   it('compiles in a host', async () => {
-    const { stdout } = await run(installed('tsc'), ['-p', 'tsconfig.json'], { cwd: folder });
+    const { stdout } = await run(installed('tsc'), ['-p', 'tsconfig.json'], { cwd: folder() });
     expect(stdout).toBe('');
   });
 
   it('works in a host', async () => {
-    const { stdout } = await run(process.execPath, ['host.ts'], { cwd: folder });
+    const { stdout } = await run(process.execPath, ['host.ts'], { cwd: folder() });
     expect(JSON.parse(stdout)).toEqual({ statuses: [200, 200, 200, 401], checked: true });
   });
 
   it('serves on its own, or says what it needs', async () => {
-    const { code, stdout, stderr } = await serve(folder);
+    const { code, stdout, stderr } = await serve(folder());
     if (Number(version.split('.')[1]) >= 7) {
       expect(stdout).toContain('Falconry is listening on http://127.0.0.1:');
       expect(code, stderr).toBe(0);
-      const metrics = await serve(folder, '--metrics-port', '0');
+      const metrics = await serve(folder(), '--metrics-port', '0');
       expect(metrics).toEqual({ code: 3, stdout: '', stderr: METRICS_NEEDED });
     } else {
       expect(stderr).toBe(NEEDED);
@@ -168,15 +174,12 @@ const NEEDED =
   'npm install hono @hono/node-server\n';
 
 describe('without the packages of databases and buckets', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await install('4.13.0');
-  });
+  const folder = installedWith('4.13.0');
 
   const refused = async (...args: string[]) => {
     const database = ['--database', 'postgres://nobody@localhost/none'];
     const env = { ...process.env, AWS_ACCESS_KEY_ID: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
-    const ran = run(process.execPath, [COMMAND, ...args, ...database], { cwd: folder, env });
+    const ran = run(process.execPath, [COMMAND, ...args, ...database], { cwd: folder(), env });
     return ran.then(
       () => null,
       ({ code, stderr }) => [code, stderr],
@@ -198,18 +201,15 @@ describe('without the packages of databases and buckets', () => {
 });
 
 describe('without Hono', () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await install(null);
-  });
+  const folder = installedWith(null);
 
   it('serve names the packages', async () => {
-    expect(await serve(folder)).toEqual({ code: 3, stdout: '', stderr: NEEDED });
+    expect(await serve(folder())).toEqual({ code: 3, stdout: '', stderr: NEEDED });
   });
 
   it('the import of the service names the package', async () => {
     const program = `import('falconry/middleware').catch((error) => console.log(error.message))`;
-    const { stdout } = await run(process.execPath, ['-e', program], { cwd: folder });
+    const { stdout } = await run(process.execPath, ['-e', program], { cwd: folder() });
     expect(stdout).toMatch(/^Cannot find package 'hono' imported from .*\/npmInstallHono\.js\n$/);
   });
 
@@ -217,12 +217,12 @@ describe('without Hono', () => {
     'falconry %s needs none',
     async (words) => {
       const args = [COMMAND, ...words.split(' ')];
-      await expect(run(process.execPath, args, { cwd: folder })).resolves.toBeTruthy();
+      await expect(run(process.execPath, args, { cwd: folder() })).resolves.toBeTruthy();
     },
   );
 
   it('the commands for keys, signatures and aggregates need none', async () => {
-    await writeFile(join(folder, 'message'), 'without a framework');
+    await writeFile(join(folder(), 'message'), 'without a framework');
     for (const words of [
       'keygen -o signer.json',
       'sign message --key signer.json -o task.json',
@@ -230,11 +230,11 @@ describe('without Hono', () => {
       'aggregate task.json -o out.json',
       'verify-aggregate out.json task.json',
     ]) {
-      const ran = run(process.execPath, [COMMAND, ...words.split(' ')], { cwd: folder });
+      const ran = run(process.execPath, [COMMAND, ...words.split(' ')], { cwd: folder() });
       await expect(ran, words).resolves.toBeTruthy();
     }
     for (const verb of ['submit', 'tasks', 'keys', 'quota']) {
-      const ran = run(process.execPath, [COMMAND, verb, '--help'], { cwd: folder });
+      const ran = run(process.execPath, [COMMAND, verb, '--help'], { cwd: folder() });
       await expect(ran, verb).resolves.toBeTruthy();
     }
   });
@@ -242,6 +242,6 @@ describe('without Hono', () => {
   it('the library and the client need none', async () => {
     const program = `await import('falconry'); await import('falconry/client'); console.log('both')`;
     const args = ['--input-type=module', '-e', program];
-    expect((await run(process.execPath, args, { cwd: folder })).stdout).toBe('both\n');
+    expect((await run(process.execPath, args, { cwd: folder() })).stdout).toBe('both\n');
   });
 });

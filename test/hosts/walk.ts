@@ -310,12 +310,9 @@ class Walker {
     await this.#judge(first.process_id, record, mixed);
 
     const create = `POST ${svc}/aggsign/task`;
-    const task = await this.ask('create once', create, undefined, {
-      headers: { 'idempotency-key': 'walk-2' },
-    });
-    const same = await this.ask('create once', create, undefined, {
-      headers: { 'idempotency-key': 'walk-2' },
-    });
+    const once = { headers: { 'idempotency-key': 'walk-2' } };
+    const task = await this.ask('create once', create, undefined, once);
+    const same = await this.ask('create once', create, undefined, once);
     expect([same.process_id, same.url]).toEqual([task.process_id, task.url]);
     await this.ask('a bad key', create, undefined, { headers: { 'idempotency-key': 'a b' } });
 

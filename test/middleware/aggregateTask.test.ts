@@ -37,14 +37,15 @@ describe('an aggregation task', () => {
   beforeAll(() => {
     items = makeItems(300, 20);
   });
-  it.beforeEach(({ folder: given }) => {
+  it.beforeEach(async ({ folder: given }) => {
     folder = given;
     blobs = directoryBlobs({ path: folder });
     store = memoryStore().tasks;
     events = [];
-    startRunner('bundle');
+    await startRunner('bundle');
   });
-  const startRunner = (format: AggregateFormatOption, stopMs = 1000) => {
+  const startRunner = async (format: AggregateFormatOption, stopMs = 1000) => {
+    await stop();
     const limits = { maxSignatures: 1722, maxDigestBytes: 4096, maxFileBytes: 1 << 25 };
     aggregator = createAggregator({ blobs, threads: 2, format, stopMs, ...limits });
     runner = createRunner({
@@ -57,8 +58,8 @@ describe('an aggregation task', () => {
     runner.start();
   };
   const stop = async () => {
-    await runner.stop({ graceMs: 0 });
-    await aggregator.close();
+    await runner?.stop({ graceMs: 0 });
+    await aggregator?.close();
   };
   afterEach(stop);
 
@@ -119,8 +120,7 @@ describe('an aggregation task', () => {
   });
 
   it('stores a proof where that is smaller, tells how far it is, and judges it', async () => {
-    await stop();
-    startRunner('auto');
+    await startRunner('auto');
     const batch = items.slice(0, 130);
     const seen: TaskProgress[] = [];
     watchProgress(seen);
@@ -152,8 +152,7 @@ describe('an aggregation task', () => {
   });
 
   it('makes a proof of a few where it is told to, and fails where there can be none', async () => {
-    await stop();
-    startRunner('proof');
+    await startRunner('proof');
     const task = await finished(formatTaskFile(items.slice(0, 2)));
     expect(task).toMatchObject({ state: 'completed', result: { format: 'proof' } });
     const spoilt = await finished(formatTaskFile([items[0]!, spoil(items[1]!)]));
@@ -191,11 +190,10 @@ describe('an aggregation task', () => {
   });
 
   it('reads its file alone, though a store hands it out as a part of other memory', async () => {
-    await stop();
     const { read } = blobs;
     const pooled: BlobStore['read'] = async (...of) => Buffer.from((await read(...of))!);
     blobs = { ...blobs, read: pooled };
-    startRunner('bundle');
+    await startRunner('bundle');
     for (const [file, code] of [
       ['', 'MALFORMED_JSON'],
       ['[]', 'BAD_TASK_FILE'],
@@ -254,10 +252,9 @@ describe('an aggregation task', () => {
   };
 
   it('stops at a cancellation, and keeps its thread for the next task', async () => {
-    await stop();
     const workers = watchWorkers();
     // However slow the machine is, the thread is not given up.
-    startRunner('proof', 600_000);
+    await startRunner('proof', 600_000);
     const { id } = await submit(largeFile());
     await taskThat(store, id, ({ state }) => state === 'aggregating');
     expect(await store.cancel(id, 1)).toMatchObject({ ok: true });
@@ -272,7 +269,6 @@ describe('an aggregation task', () => {
   });
 
   it('ends a thread that does not stop when told to, and takes the next task', async () => {
-    await stop();
     let isFirst = true;
     const workers = watchWorkers((url) => {
       const news = 'parentPort.postMessage({ id: message.id, news: { counted: 7 } });';
@@ -280,7 +276,7 @@ describe('an aggregation task', () => {
       isFirst = false;
       return worker;
     });
-    startRunner('bundle');
+    await startRunner('bundle');
     const { id } = await submit(formatTaskFile(items.slice(0, 3)));
     await taskThat(store, id, ({ count }) => count === 7);
     expect(await store.cancel(id, 1)).toMatchObject({ ok: true });

@@ -105,11 +105,7 @@ describe('API keys', () => {
   it('ends the event streams of a revoked key', async () => {
     const { key } = await http.service.apiKeys.create({ name: 'dave' });
     const { process_id } = await http.create(undefined, { key });
-    const url = `${http.address}/v1/svc/tasks/${process_id}/events`;
-    const stream = await fetch(url, { headers: { authorization: key } });
-    expect(stream.status).toBe(200);
-    const reader = stream.body!.getReader();
-    expect((await reader.read()).done).toBe(false);
+    const reader = await http.watch(process_id, { authorization: key });
     const records = await http.service.apiKeys.list();
     const { sha256 } = records.find(({ name }) => name === 'dave')!;
     expect(await http.service.apiKeys.revoke(sha256)).toBe(true);

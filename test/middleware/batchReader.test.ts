@@ -37,6 +37,8 @@ const TRIPLES: TriplesReading = { wanted: 'triples', limits, requestLine: null }
 const CLAIM: ClaimReading = { wanted: 'claim', limits };
 
 const items = makeItems(5, 2);
+const triples = items.map(toTriple);
+const good = JSON.stringify({ data: triples });
 afterEach(() => vi.mocked(readBatch).mockClear());
 
 const json = (value: unknown) => JSON.stringify(value);
@@ -57,22 +59,20 @@ const { it, http } = serviceTest({
 });
 describe('the service', () => {
   it('reads large batches elsewhere, and small ones at once', async () => {
-    const body = json({ data: items.map(toTriple) });
-    expect((await http.ask('POST', DIRECT, body)).status).toBe(202);
+    expect((await http.ask('POST', DIRECT, good)).status).toBe(202);
     expect(readBatch).toHaveBeenCalledTimes(1);
-    expect((await http.ask('POST', DIRECT, padded(body))).status).toBe(202);
-    const claim = { aggregate: hex(LARGE), statements: items.map(toTriple) };
+    expect((await http.ask('POST', DIRECT, padded(good))).status).toBe(202);
+    const claim = { aggregate: hex(LARGE), statements: triples };
     const verdict = await http.ask('POST', VERIFY, claim);
     expect(verdict.json).toEqual({ valid: false });
     expect(readBatch).toHaveBeenCalledTimes(1);
   });
 
-  const change = (field: string, value: unknown) => () => {
-    const triples = items.map(toTriple);
-    return { data: [triples[0], { ...triples[1], [field]: value }, triples[2]] };
-  };
+  const change = (field: string, value: unknown) => () => ({
+    data: [triples[0], { ...triples[1], [field]: value }, triples[2]],
+  });
   const bodies: [string, () => unknown][] = [
-    ['good', () => ({ data: items.map(toTriple) })],
+    ['good', () => good],
     ['null', () => null],
     ['an array', () => []],
     ['a string', () => hex(100)],
@@ -134,7 +134,7 @@ describe('the service', () => {
 
   it('knows the repeat of a large request', async () => {
     const headers = { 'idempotency-key': 'large' };
-    const body = padded(json({ data: items.map(toTriple) }));
+    const body = padded(good);
     const first = await http.ask('POST', DIRECT, body, { headers });
     const again = await http.ask('POST', DIRECT, body, { headers });
     expect(first.status).toBe(202);
@@ -146,7 +146,6 @@ describe('the service', () => {
 
 describe('what is read', () => {
   it('is the task file of the items, whatever the form of the body', () => {
-    const triples = items.map(toTriple);
     const body = encoder.encode(json({ more: [hex(99)], data: triples, and: hex(99) }));
     const { count, file } = readBatch(body, TRIPLES) as { count: number; file: Uint8Array };
     expect(count).toBe(5);
@@ -157,7 +156,7 @@ describe('what is read', () => {
   });
 
   it('does not depend on how digits and short strings are written', () => {
-    const [triple] = items.map(toTriple);
+    const [triple] = triples;
     const upper = `0x${triple!.signature.slice(2).toUpperCase()}`;
     const text = json({ data: [{ ...triple, digest: '0x41', signature: upper }] });
     const body = encoder.encode(text.replace('0x41', '\\u0030x\\u00341'));
@@ -197,7 +196,7 @@ describe('the reader', () => {
     return reader;
   };
   afterEach(() => Promise.all(readers.splice(0).map((reader) => reader.close())));
-  const large = () => blocksOf(padded(json({ data: items.map(toTriple) })));
+  const large = () => blocksOf(padded(good));
 
   /** A thread that works on what it gets only when the test says so. */
   class FakeThread {
@@ -216,11 +215,20 @@ describe('the reader', () => {
         terminate: async () => {},
       };
     };
+
+    isAsked(times: number): Promise<void> {
+      return vi.waitFor(() => expect(this.asked.length).toBe(times), { timeout: 20_000 });
+    }
   }
+
+  const openFake = () => {
+    const thread = new FakeThread();
+    return { thread, reader: open({ start: thread.start }) };
+  };
 
   it('starts its thread for the first large body, and ends it when it has been idle', async () => {
     const reader = open({ idleMs: 200 });
-    await reader.read(1, blocksOf(json({ data: items.map(toTriple) })), TRIPLES);
+    await reader.read(1, blocksOf(good), TRIPLES);
     expect(reader.hasWorker).toBe(false);
     const { count } = await reader.read(1, large(), TRIPLES);
     expect(count).toBe(5);
@@ -246,11 +254,10 @@ describe('the reader', () => {
   });
 
   it('makes a file with memory of its own', async () => {
-    const body = json({ data: items.map(toTriple) });
     const reader = open();
     const files: ArrayBuffer[] = [];
     for (const more of ['', ' '.repeat(LARGE)]) {
-      const { file } = await reader.read(1, blocksOf(body + more), TRIPLES);
+      const { file } = await reader.read(1, blocksOf(good + more), TRIPLES);
       expect(file.length).toBe(file.buffer.byteLength);
       files.push(file.buffer);
     }
@@ -267,8 +274,7 @@ describe('the reader', () => {
   });
 
   it('reads one body at a time, and clients take turns', async () => {
-    const thread = new FakeThread();
-    const reader = open({ start: thread.start });
+    const { thread, reader } = openFake();
     const done: string[] = [];
     const read = (client: number, name: string) =>
       reader.read(client, large(), { ...TRIPLES, requestLine: name }).then(() => done.push(name));
@@ -279,7 +285,7 @@ describe('the reader', () => {
     ];
     const order: (string | null)[] = [];
     for (let i = 0; i < all.length; i++) {
-      await vi.waitFor(() => expect(thread.asked.length).toBe(i + 1), { timeout: 20_000 });
+      await thread.isAsked(i + 1);
       const { work, answer } = thread.asked[i]!;
       order.push((work.reading as TriplesReading).requestLine);
       answer({ count: 1, file: new Uint8Array(1), fingerprint: null });
@@ -290,24 +296,22 @@ describe('the reader', () => {
   });
 
   it('asks to come again if its thread is lost, and starts another one', async () => {
-    const thread = new FakeThread();
-    const reader = open({ start: thread.start });
+    const { thread, reader } = openFake();
     const lost = reader.read(1, large(), TRIPLES);
-    await vi.waitFor(() => expect(thread.asked.length).toBe(1), { timeout: 20_000 });
+    await thread.isAsked(1);
     thread.events!.onLost(new Error('out of memory'));
     await expect(lost).rejects.toMatchObject({ code: 'OVERLOADED', retriable: true });
     const second = reader.read(1, large(), TRIPLES);
-    await vi.waitFor(() => expect(thread.asked.length).toBe(2), { timeout: 20_000 });
+    await thread.isAsked(2);
     thread.asked[1]!.answer({ count: 7, file: new Uint8Array(1), fingerprint: null });
     expect((await second).count).toBe(7);
   });
 
   it('says that it shuts down to those who wait', async () => {
-    const thread = new FakeThread();
-    const reader = open({ start: thread.start });
+    const { thread, reader } = openFake();
     const waiting = [1, 2, 3].map((client) => reader.read(client, large(), TRIPLES));
     const settled = Promise.allSettled(waiting);
-    await vi.waitFor(() => expect(thread.asked.length).toBe(1), { timeout: 20_000 });
+    await thread.isAsked(1);
     await reader.close();
     for (const result of await settled) {
       expect(result).toMatchObject({ reason: { code: 'SHUTTING_DOWN' } });

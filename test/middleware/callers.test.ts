@@ -118,11 +118,7 @@ describe('a session', () => {
   it('that ends takes its event streams along', async () => {
     await start();
     const { json } = await ask('POST', CREATE, 'session=0');
-    const url = `${http.address}${TASKS}/${json.process_id}/events`;
-    const stream = await fetch(url, { headers: { cookie: 'session=0' } });
-    expect(stream.status).toBe(200);
-    const reader = stream.body!.getReader();
-    expect((await reader.read()).done).toBe(false);
+    const reader = await http.watch(json.process_id, { cookie: 'session=0' });
     sessions.delete('session=0');
     // Ends within the time between two looks; else the test's limit ends it.
     while (!(await reader.read()).done);
@@ -138,10 +134,7 @@ describe('a session', () => {
     });
     const { json } = await ask('POST', CREATE, 'session=0');
     const path = `${TASKS}/${json.process_id}`;
-    const headers = { cookie: 'session=0' };
-    const stream = await fetch(`${http.address}${path}/events`, { headers });
-    const reader = stream.body!.getReader();
-    await reader.read();
+    const reader = await http.watch(json.process_id, { cookie: 'session=0' });
     const before = asked;
     await until(() => asked >= before + 2);
     expect((await ask('DELETE', path, 'session=0')).status).toBe(200);

@@ -7,11 +7,10 @@
  * goes on with the same directory. In the end everything that was ever acknowledged must be there,
  * completed, with a result that verifies; a trigger in the database counts completions.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { createApiKey } from '../../src/middleware/identity/apiKeys.ts';
 import { STORE_FILE } from '../../src/middleware/options/options.ts';
@@ -21,6 +20,7 @@ import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts'
 import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
 import { fact } from '../support/facts.ts';
 import { Child } from './crashChild.ts';
+import { it } from './support.ts';
 import { makeItems } from './triples.ts';
 
 const ROUNDS = 30;
@@ -40,8 +40,8 @@ let folder: string;
 let apiKey: string;
 let items: TaskItem[];
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'falconry-crash-'));
+it.beforeEach(async ({ folder: given }) => {
+  folder = given;
   items = makeItems(60, 6);
   const store = sqliteStore({ path: join(folder, STORE_FILE) });
   apiKey = (await createApiKey(store.apiKeys, { name: 'crash test' })).key;
@@ -53,7 +53,6 @@ beforeAll(async () => {
       BEGIN INSERT INTO completions VALUES (new.id); END`);
   db.close();
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 /** The connection ended under a request: the child was killed. */
 class Cut extends Error {}
@@ -198,7 +197,7 @@ async function untilCut(flow: Promise<void>): Promise<void> {
 
 it('loses nothing and does nothing twice, killed at random moments', {
   timeout: 600_000,
-}, async (context) => {
+}, async ({ task }) => {
   const clients = new Clients();
   let standby = new Child(folder);
   let killedAtStart = 0;
@@ -303,5 +302,5 @@ it('loses nothing and does nothing twice, killed at random moments', {
     `completed ${completed}, lost ${lost}, twice ${twice}; ` +
     `${takenOver} taken over in the middle, ${orphans} orphaned files cleaned`;
   console.log(`crash rounds: ${line}`);
-  fact(context, 'crash rounds', line);
+  fact({ task }, 'crash rounds', line);
 });

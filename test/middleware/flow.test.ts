@@ -5,23 +5,14 @@ import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { memoryStore } from '../../src/middleware/index.ts';
 import { CodedError } from '../../src/shared/errors.ts';
-import { decodeWireHex } from '../../src/wire/hex.ts';
 import { type Triple, toTriple } from '../../src/wire/triple.ts';
 import { type Answer, expectProblem, serviceTest } from './support.ts';
-import { makeMixedTriples, makeTriples, spoil } from './triples.ts';
+import { bytesOf, makeMixedTriples, makeTriples, spoil, statementsOf } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
 const NANOSECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
-const bytesOf = (hex: string) => decodeWireHex(hex, 1 << 24) as Uint8Array;
-const statementsOf = (triples: readonly Triple[]) =>
-  triples.map(({ digest, public_key }) => ({
-    publicKey: bytesOf(public_key),
-    message: bytesOf(digest),
-  }));
 
 const { it, http } = serviceTest({ onDisk: true });
-
-const record = (id: number) => http.record(id);
 
 /** Follows the events of a task to its end; every record in order. */
 async function follow(id: number): Promise<{ status: string; progress: unknown }[]> {
@@ -43,8 +34,17 @@ async function upload(triples: unknown): Promise<number> {
   return process_id;
 }
 
+/** A task by a direct request, at its end. @returns its id */
+async function submit(data: unknown, status: 'completed' | 'failed'): Promise<number> {
+  const answer = await http.ask('POST', AGGSIGN, { data });
+  expect(answer.status).toBe(202);
+  const id = answer.json.process_id;
+  expect((await follow(id)).at(-1)!.status).toBe(status);
+  return id;
+}
+
 async function fetchResult(id: number): Promise<Answer> {
-  const { result_path } = await record(id);
+  const { result_path } = await http.record(id);
   return http.ask('GET', result_path, undefined, { key: null });
 }
 
@@ -54,7 +54,7 @@ describe('from signatures to a result', () => {
     const id = await upload(triples);
     const records = await follow(id);
     expect(records.at(-1)!.status).toBe('completed');
-    const done = await record(id);
+    const done = await http.record(id);
     expect(done).toMatchObject({ batch_size: 40, format: 'bundle', status: 'completed' });
     expect(done.progress).toEqual({ phase: 'store', done: 40, total: 40 });
     expect(done.finished_at).toMatch(NANOSECONDS);
@@ -114,12 +114,9 @@ describe('from signatures to a result', () => {
 
   it('a direct request does the same, with both parameter sets, in the caller’s order', async () => {
     const triples = makeMixedTriples(6);
-    const answer = await http.ask('POST', AGGSIGN, { data: [...triples, triples[0]] });
-    expect(answer.status).toBe(202);
-    const id = answer.json.process_id;
-    expect((await follow(id)).at(-1)!.status).toBe('completed');
-    const result = await fetchResult(id);
-    const statements = statementsOf([...triples, triples[0]!]);
+    const data = [...triples, triples[0]!];
+    const result = await fetchResult(await submit(data, 'completed'));
+    const statements = statementsOf(data);
     expect(verifyAggregate(bytesOf(result.json.aggregate), statements)).toBe(true);
   });
 
@@ -128,8 +125,7 @@ describe('from signatures to a result', () => {
     for (const digest of ['0x', '0xAB', '0x00ff']) {
       data.push((await http.ask('POST', '/v1/falcon/sign', { digest })).json);
     }
-    const { json } = await http.ask('POST', AGGSIGN, { data });
-    expect((await follow(json.process_id)).at(-1)!.status).toBe('completed');
+    await submit(data, 'completed');
   });
 
   it('takes every form of a signature that the library accepts', async () => {
@@ -140,12 +136,9 @@ describe('from signatures to a result', () => {
       toTriple({ publicKey, message, signature: falcon512.sign(message, secretKey, { format }) }),
     );
     expect(data.map(({ signature }) => signature.slice(0, 4))).toEqual(['0x39', '0x39', '0x59']);
-    const { json } = await http.ask('POST', AGGSIGN, { data });
-    expect((await follow(json.process_id)).at(-1)!.status).toBe('completed');
+    await submit(data, 'completed');
     const late = { ...data[1]!, signature: `${data[1]!.signature.slice(0, -2)}01` };
-    const odd = await http.ask('POST', AGGSIGN, { data: [data[0], late] });
-    expect((await follow(odd.json.process_id)).at(-1)!.status).toBe('failed');
-    const { error } = await record(odd.json.process_id);
+    const { error } = await http.record(await submit([data[0], late], 'failed'));
     expect(error.invalid).toEqual([{ index: 1, reason: expect.any(String) }]);
   });
 
@@ -155,7 +148,7 @@ describe('from signatures to a result', () => {
     triples[8] = { ...triples[8]!, public_key: '0x09' };
     const id = await upload(triples);
     expect((await follow(id)).at(-1)!.status).toBe('failed');
-    const { error, result_path, finished_at } = await record(id);
+    const { error, result_path, finished_at } = await http.record(id);
     expect(result_path).toBeUndefined();
     expect(finished_at).toMatch(NANOSECONDS);
     expect(error).toMatchObject({ code: 'INVALID_SIGNATURES', status: 422 });
@@ -178,16 +171,15 @@ describe('from signatures to a result', () => {
   it.each(unreadable)('a task file %s fails, and says so', async (_, file, code) => {
     const id = await upload(file);
     expect((await follow(id)).at(-1)!.status).toBe('failed');
-    const { error } = await record(id);
+    const { error } = await http.record(id);
     expect(error.code).toBe(code);
     expect(error.detail).toBeTypeOf('string');
     expect(JSON.stringify(error)).not.toMatch(/\/tmp\/|node_modules/);
   });
 
   it('HEAD tells of a result and of events without opening either', async () => {
-    const id = await upload(makeTriples(1));
-    await follow(id);
-    const { result_path, result_bytes } = await record(id);
+    const id = await submit(makeTriples(1), 'completed');
+    const { result_path, result_bytes } = await http.record(id);
     const result = await http.ask('HEAD', result_path, undefined, { key: null });
     expect(result.status).toBe(200);
     expect(Number(result.headers.get('content-length'))).toBe(result_bytes);
@@ -273,9 +265,8 @@ describe('from signatures to a result', () => {
   });
 
   it('a result goes away with its task', async () => {
-    const id = await upload(makeTriples(1));
-    await follow(id);
-    const { result_path } = await record(id);
+    const id = await submit(makeTriples(1), 'completed');
+    const { result_path } = await http.record(id);
     expect((await http.ask('DELETE', `/v1/svc/tasks/${id}`)).status).toBe(204);
     const gone = await http.ask('GET', result_path, undefined, { key: null });
     expectProblem(gone, 404, 'NOT_FOUND');
@@ -284,9 +275,8 @@ describe('from signatures to a result', () => {
   });
 
   it('a result url is good for this result only, and not for ever', async ({ start }) => {
-    const id = await upload(makeTriples(1));
-    await follow(id);
-    const url = new URL((await record(id)).result_path);
+    const id = await submit(makeTriples(1), 'completed');
+    const url = new URL((await http.record(id)).result_path);
     for (const [name, value] of url.searchParams) {
       const forged = new URL(url);
       forged.searchParams.set(name, (value.startsWith('1') ? '2' : '1') + value.slice(1));

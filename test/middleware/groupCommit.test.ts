@@ -7,32 +7,31 @@ import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable
 import { it } from './support.ts';
 
 let db: DatabaseSync;
+/** Another connection to the same file. */
+let other: DatabaseSync;
+let write: ReturnType<typeof createGroupCommit>['write'];
 it.beforeEach(({ folder, defer }) => {
   db = new DatabaseSync(join(folder, 'db'), { timeout: 50 });
   db.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (x INTEGER PRIMARY KEY)');
-  defer(() => db.close());
+  other = new DatabaseSync(join(folder, 'db'));
+  ({ write } = createGroupCommit(db, 50));
+  for (const each of [db, other]) defer(() => each.close());
 });
 
 const insert = (x: number) => () => db.prepare('INSERT INTO t VALUES (?)').run(x).changes;
 const rows = () => Array.from(db.prepare('SELECT x FROM t ORDER BY x').iterate(), ({ x }) => x);
 
 describe('a group', () => {
-  it('is one transaction, and is on the disk when the first outcome is heard', async ({
-    folder,
-  }) => {
-    const { write } = createGroupCommit(db, 50);
-    const other = new DatabaseSync(join(folder, 'db'));
+  it('is one transaction, and is on the disk when the first outcome is heard', async () => {
     const seen: unknown[] = [];
     const look = () => seen.push(other.prepare('SELECT count(*) AS n FROM t').get()!.n);
     const outcomes = [1, 2, 3].map((x) => write(insert(x)).then(look));
     expect(rows()).toEqual([]);
     await Promise.all(outcomes);
     expect(seen).toEqual([3, 3, 3]);
-    other.close();
   });
 
   it('undoes alone what throws', async () => {
-    const { write } = createGroupCommit(db, 50);
     const half = write(() => {
       insert(2)();
       throw new Error('no');
@@ -46,11 +45,7 @@ describe('a group', () => {
     expect(await write(insert(4))).toBe(1);
   });
 
-  it('is refused as a whole when the file is locked, and can be tried again', async ({
-    folder,
-  }) => {
-    const { write } = createGroupCommit(db, 50);
-    const other = new DatabaseSync(join(folder, 'db'));
+  it('is refused as a whole when the file is locked, and can be tried again', async () => {
     other.exec('BEGIN IMMEDIATE');
     const refused = await Promise.allSettled([write(insert(1)), write(insert(2))]);
     for (const outcome of refused) {
@@ -60,7 +55,6 @@ describe('a group', () => {
       });
     }
     other.exec('ROLLBACK');
-    other.close();
     await Promise.all([write(insert(1)), write(insert(2))]);
     expect(rows()).toEqual([1, 2]);
   });
@@ -68,7 +62,6 @@ describe('a group', () => {
   it('that cannot be committed tells all of them, also those that went well', async () => {
     db.exec('CREATE TABLE u (x REFERENCES t DEFERRABLE INITIALLY DEFERRED)');
     db.exec('PRAGMA foreign_keys = ON');
-    const { write } = createGroupCommit(db, 50);
     const dangling = write(() => db.exec('INSERT INTO u VALUES (99)'));
     const outcomes = await Promise.allSettled([write(insert(1)), dangling, write(insert(2))]);
     expect(outcomes.map(({ status }) => status)).toEqual(Array(3).fill('rejected'));
@@ -78,7 +71,6 @@ describe('a group', () => {
   });
 
   it('of any size is done in order', async () => {
-    const { write } = createGroupCommit(db, 50);
     const order: number[] = [];
     const many = Array.from({ length: 300 }, (_, x) =>
       write(() => {

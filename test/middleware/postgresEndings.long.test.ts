@@ -1,8 +1,7 @@
 /** The ends of tasks, and what other transactions change meanwhile. */
-import pg from 'pg';
 import { expect } from 'vitest';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
-import { overPostgres, type PostgresServer } from '../support/postgres.ts';
+import { connectTo, overPostgres, type PostgresServer } from '../support/postgres.ts';
 import { it } from './support.ts';
 
 type Store = ReturnType<typeof createStore>;
@@ -31,14 +30,12 @@ async function besideChange(
   change: string,
   work: () => Promise<boolean>,
 ): Promise<boolean> {
-  const holder = new pg.Client({ connectionString: url });
-  await holder.connect();
+  const holder = await connectTo(url);
   await holder.query(`BEGIN; ${change}`);
   const answer = work();
   const waits = `SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'`;
   while ((await query(waits)).length === 0) await new Promise((go) => setTimeout(go, 10));
   await holder.query('COMMIT');
-  await holder.end();
   return answer;
 }
 

@@ -4,12 +4,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { createStore, type PostgresInternals } from '../../src/middleware/stores/postgres/store.ts';
-import { overPostgres } from '../support/postgres.ts';
+import { connectTo, overPostgres } from '../support/postgres.ts';
 import { accepted, until } from './support.ts';
 
 type Store = CompleteStore;
@@ -62,21 +61,18 @@ class Line {
 
 overPostgres('all', (server) => {
   let schema: string;
-  let opened: Store[];
   const open = (internals: PostgresInternals = {}, url = server().url) => {
     const store = createStore({ url, schema, connections: 4 }, internals);
-    opened.push(store);
+    onTestFinished(() => store.close());
     return store;
   };
   const put = (store: Store, more: { clientId?: number } = {}) =>
     accepted(store.tasks.put({ ...WAITING, ...more }));
   beforeEach(async () => {
     schema = await server().newSchema();
-    opened = [];
-  });
-  afterEach(async () => {
-    for (const store of opened) await store.close();
-    await server().query(`DROP SCHEMA ${schema} CASCADE`);
+    onTestFinished(async () => {
+      await server().query(`DROP SCHEMA ${schema} CASCADE`);
+    });
   });
 
   it('says that the outcome is unknown when the line is lost at the commit', async () => {
@@ -183,8 +179,7 @@ overPostgres('all', (server) => {
     const store = open();
     const { id } = await put(store);
     await store.tasks.claim(CLAIM);
-    const other = new pg.Client({ connectionString: server().url });
-    await other.connect();
+    const other = await connectTo(server().url);
     // The other one waits for longer than it takes the server to look for deadlocks.
     await other.query(`SET deadlock_timeout = '60s'`);
     await other.query('BEGIN');
@@ -195,7 +190,6 @@ overPostgres('all', (server) => {
     await until(async () => (await server().query<{ n: number }>(blocked))[0]!.n === 1);
     await other.query(`SELECT id FROM ${schema}.tasks WHERE id = $1 FOR UPDATE`, [id]);
     await other.query('COMMIT');
-    await other.end();
     expect(await cancelled).toMatchObject({ ok: true, task: { state: 'cancelled' } });
     // The server counts what it ended, some time later.
     const count = 'SELECT sum(deadlocks)::int AS n FROM pg_stat_database';
@@ -245,8 +239,7 @@ overPostgres('all', (server) => {
   it('goes on behind an old transaction, and serves what waits behind the turn', async () => {
     let nowMs = Date.UTC(2026, 10, 21);
     const store = open({ nowMs: () => nowMs, lookEveryMs: 0 });
-    const old = new pg.Client({ connectionString: server().url });
-    await old.connect();
+    const old = await connectTo(server().url);
     await old.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
     await old.query('SELECT txid_current()');
     const ids: number[] = [];
@@ -259,7 +252,6 @@ overPostgres('all', (server) => {
     expect(await claim()).toBe(ids[0]);
     expect(await claim()).toBe(ids[20]);
     await old.query('COMMIT');
-    await old.end();
   });
 
   it('gives ids that are unique and grow, whatever the clocks of its callers say', async () => {

@@ -1,12 +1,11 @@
 /** The steps of the schema, taken beside running stores, and the plans of its queries. */
-import pg from 'pg';
 import { expect, it } from 'vitest';
 import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import type { Task } from '../../src/middleware/stores/port/task.ts';
 import { migrateBy } from '../../src/middleware/stores/postgres/migrate.ts';
 import { LAST_OLD_STEP, STEPS, type Step } from '../../src/middleware/stores/postgres/schema.ts';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
-import { overPostgres, type PostgresServer, recorded } from '../support/postgres.ts';
+import { connectTo, overPostgres, type PostgresServer, recorded } from '../support/postgres.ts';
 import { accepted } from './support.ts';
 
 /** The last step of this version. */
@@ -148,15 +147,13 @@ overPostgres('all', (server) => {
   it('does not hold up the service behind a table that is in use', async () => {
     const { url } = server();
     const schema = await server().newSchema();
-    const reader = new pg.Client({ connectionString: url });
-    await reader.connect();
+    const reader = await connectTo(url);
     await reader.query(`BEGIN; SELECT count(*) FROM ${schema}.tasks`);
     const startMs = performance.now();
     const fault = migrateBy([...STEPS, ...LATER], url, { schema });
     await expect(fault).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     expect(performance.now() - startMs).toBeGreaterThan(4000);
     await reader.query('COMMIT');
-    await reader.end();
     expect((await migrateBy([...STEPS, ...LATER], url, { schema })).steps.length).toBe(2);
   });
 
@@ -168,8 +165,7 @@ overPostgres('all', (server) => {
     await store.close();
     const questions = [...seen].filter(([text]) => /\.(tasks|clients|answers)\b/.test(text));
     expect(questions.length).toBeGreaterThan(36);
-    const planner = new pg.Client({ connectionString: server().url });
-    await planner.connect();
+    const planner = await connectTo(server().url);
     for (const [text, values] of questions) {
       // To join 500 rows with so few, reading all of them would be right, too.
       const bulk = /LIMIT 500/.test(text);
@@ -185,6 +181,5 @@ overPostgres('all', (server) => {
       if (!/LIMIT \$2/.test(text)) continue;
       expect(lines, text).toMatch(/Index Only Scan (Backward )?using tasks_of_(client|state)/);
     }
-    await planner.end();
   });
 });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
 import type { RunnerEvent } from '../../src/middleware/events.ts';
 import type { Task, TaskResult } from '../../src/middleware/stores/port/task.ts';
 import type { NewTask, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
@@ -30,6 +30,13 @@ async function finishAtOnce(task: Task, context: TaskContext): Promise<TaskResul
   await context.aggregating({ phase: 'aggregate', done: 0, total: 1 });
   return resultOf(task);
 }
+
+const finishAfter =
+  (gate: Promise<void>): TaskHandler['run'] =>
+  async (task, context) => {
+    await gate;
+    return finishAtOnce(task, context);
+  };
 
 /** Works until it is aborted, as a handler whose threads compute would. */
 function untilAborted(_task: Task, { signal }: TaskContext): Promise<never> {
@@ -115,8 +122,7 @@ describe('the runner', () => {
     start(async (task, context) => {
       await context.counted(9);
       context.report({ phase: 'verify', done: 4, total: 9 });
-      await gate;
-      return finishAtOnce(task, context);
+      return finishAfter(gate)(task, context);
     });
     const { id } = await add();
     const seen = await until(id, (task) => task.progress !== null);
@@ -124,6 +130,18 @@ describe('the runner', () => {
     goOn();
     expect(await inState(id, 'completed')).toMatchObject({ count: 9 });
   });
+
+  /** What the store does, after it has been away so many times. */
+  function awayFor<Given extends unknown[], Made>(
+    times: number,
+    does: (...given: Given) => Promise<Made>,
+  ) {
+    const called = vi.fn(does);
+    for (let i = 0; i < times; i++) {
+      called.mockRejectedValueOnce(new CodedError('STORE_UNAVAILABLE'));
+    }
+    return called;
+  }
 
   /** Ends the worker of tasks of client 1 and notes which attempts were isolated. */
   const deadly = (isolated: boolean[], deaths = Number.POSITIVE_INFINITY): TaskHandler['run'] => {
@@ -317,13 +335,7 @@ describe('the runner', () => {
 
   it('lets tasks end when it stops, and takes no more', async () => {
     const { promise: gate, resolve: goOn } = deferred<void>();
-    const runner = start(
-      async (task, context) => {
-        await gate;
-        return finishAtOnce(task, context);
-      },
-      { concurrency: 1 },
-    );
+    const runner = start(finishAfter(gate), { concurrency: 1 });
     const [first, second] = [await add(), await add()];
     await inState(first.id, 'verifying');
     const stopped = runner.stop();
@@ -363,18 +375,11 @@ describe('the runner', () => {
   });
 
   it('writes the outcome again when the store did not answer', async () => {
-    let troubles = 3;
-    const shaky: TaskStore = {
-      ...store,
-      async finish(...args) {
-        if (troubles-- > 0) throw new CodedError('STORE_UNAVAILABLE');
-        return store.finish(...args);
-      },
-    };
-    start(finishAtOnce, { store: shaky, leaseMs: 60_000 });
+    const finish = awayFor(3, store.finish);
+    start(finishAtOnce, { store: { ...store, finish }, leaseMs: 60_000 });
     const { id } = await add();
     expect(await inState(id, 'completed')).toMatchObject({ attempt: 1 });
-    expect(troubles).toBe(-1);
+    expect(finish).toHaveBeenCalledTimes(4);
   });
 
   it('keeps the result when only the confirmation was lost', async () => {
@@ -396,15 +401,8 @@ describe('the runner', () => {
   });
 
   it('carries on when the store is away for a while', async () => {
-    let away = 3;
-    const shaky: TaskStore = {
-      ...store,
-      async claim(options) {
-        if (away-- > 0) throw new CodedError('STORE_UNAVAILABLE');
-        return store.claim(options);
-      },
-    };
-    start(finishAtOnce, { store: shaky, pollMs: 5 });
+    const claim = awayFor(3, store.claim);
+    start(finishAtOnce, { store: { ...store, claim }, pollMs: 5 });
     const { id } = await add();
     await inState(id, 'completed');
     expect(events.filter((event) => event.type === 'trouble').length).toBe(3);
@@ -452,13 +450,7 @@ describe('the runner', () => {
         return held;
       },
     };
-    start(
-      async (task, context) => {
-        await gate;
-        return finishAtOnce(task, context);
-      },
-      { store: aging, leaseMs: 60_000, beatMs: 10, pollMs: 1 },
-    );
+    start(finishAfter(gate), { store: aging, leaseMs: 60_000, beatMs: 10, pollMs: 1 });
     const { id } = await add();
     expect(await inState(id, 'completed')).toMatchObject({ attempt: 1, losses: 0 });
   });

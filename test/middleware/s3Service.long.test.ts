@@ -3,16 +3,14 @@ import { beforeAll, describe, expect } from 'vitest';
 import { verifyAggregate } from '../../src/aggregate/index.ts';
 import { newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import { type S3BlobStore, type S3Options, s3Blobs } from '../../src/middleware/blobs/s3/index.ts';
-import { decodeWireHex } from '../../src/wire/hex.ts';
 import type { Triple } from '../../src/wire/triple.ts';
 import { openFaultyProxy } from '../support/faultyProxy.ts';
 import { hasRgw, newPrefix, openRgw, type Rgw } from '../support/rgw.ts';
 import { it as base, expectProblem, type TestService } from './support.ts';
-import { makeTriples } from './triples.ts';
+import { bytesOf, makeTriples, statementsOf } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
 const MAX_BODY = 1 << 20;
-const bytesOf = (hex: string) => decodeWireHex(hex, 1 << 24) as Uint8Array;
 const WAYS = ['direct', 'through'] as const;
 
 describe.skipIf(!hasRgw())('the service over a bucket', () => {
@@ -25,32 +23,39 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     rgw = await openRgw();
   });
 
-  const it = base.extend<{ begin: (more?: Partial<S3Options>) => Promise<void> }>({
+  const create = async (body?: unknown) => {
+    const { process_id: id, url } = await http.create(body);
+    return { id, url };
+  };
+  /** Starts the service of the test. @returns a task */
+  type Begin = (more?: Partial<S3Options>) => ReturnType<typeof create>;
+  const it = base.extend<{ begin: Begin }>({
     begin: async ({ start }, use) => {
       await use(async (more) => {
         const { endpoint, bucket, credentials } = rgw;
         options = { endpoint, bucket, credentials, prefix: newPrefix(), ...more };
         blobs = s3Blobs(options);
         http = await start({ blobs, maxBodyBytes: MAX_BODY, threads: 1 });
+        return create();
       });
     },
   });
-  const create = async (body?: unknown) => {
-    const { process_id: id, url } = await http.create(body);
-    return { id, url };
-  };
   const put = (...given: Parameters<typeof http.put>) => http.put(...given);
   const notify = (id: number) => http.ask('POST', `${AGGSIGN}/notify/${id}`);
+  /** Has an uploaded task done. @returns its record */
+  const completed = async (id: number) => {
+    expect((await notify(id)).status).toBe(202);
+    const done = await http.ended(id);
+    expect(done.status).toBe('completed');
+    return done;
+  };
   /** Fetches the result as a client does, and verifies its aggregate. */
   const verifyResult = async (resultPath: string, triples: readonly Triple[]) => {
     const answer = await fetch(resultPath);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('content-disposition')).toMatch(/^attachment; filename="\d+\.json"$/);
     const { aggregate } = await answer.json();
-    const statements = triples.map(({ digest, public_key }) => ({
-      publicKey: bytesOf(public_key),
-      message: bytesOf(digest),
-    }));
+    const statements = statementsOf(triples);
     expect(verifyAggregate(bytesOf(aggregate), statements)).toBe(true);
     expect(verifyAggregate(bytesOf(aggregate), statements.slice(1))).toBe(false);
   };
@@ -71,15 +76,12 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
   it.for(WAYS.flatMap((uploads) => WAYS.map((results) => [uploads, results] as const)))(
     'makes an aggregate: uploads %s, results %s',
     async ([uploads, results], { begin }) => {
-      await begin({ uploads, results });
+      const { id, url } = await begin({ uploads, results });
       const triples = makeTriples(30, 3);
-      const { id, url } = await create();
       expect(new URL(url).origin).toBe(uploads === 'direct' ? rgw.endpoint : http.address);
       expectProblem(await notify(id), 409, 'NOT_UPLOADED');
       expect((await put(url, JSON.stringify(triples))).status).toBe(200);
-      expect((await notify(id)).status).toBe(202);
-      const done = await http.ended(id);
-      expect(done.status).toBe('completed');
+      const done = await completed(id);
       const result = new URL(done.result_path);
       expect(result.origin).toBe(results === 'direct' ? rgw.endpoint : http.address);
       expect(result.pathname.endsWith(`/${id}.json`)).toBe(true);
@@ -107,8 +109,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
   );
 
   it('looks at what came past it, refuses and deletes it', async ({ begin }) => {
-    await begin({ uploads: 'direct' });
-    const { id, url } = await create();
+    const { id, url } = await begin({ uploads: 'direct' });
     for (const [body, headers, status, code] of [
       ['', {}, 400, 'MALFORMED_JSON'],
       [' '.repeat(MAX_BODY + 1), {}, 413, 'BODY_TOO_LARGE'],
@@ -129,8 +130,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
   });
 
   it('fails a task whose file was replaced after the notification', async ({ begin }) => {
-    await begin({ uploads: 'direct' });
-    const { id, url } = await create();
+    const { id, url } = await begin({ uploads: 'direct' });
     await put(url, JSON.stringify(makeTriples(1)));
     const { blob } = (await blobs.uploads!.stat(id))!;
     // The file is replaced between the look at it and the claim of the worker.
@@ -147,30 +147,25 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
   });
 
   it('takes uploads of every habit through itself', async ({ begin }) => {
-    await begin({ uploads: 'through' });
-    const { id, url } = await create();
+    const { id, url } = await begin({ uploads: 'through' });
     const body = JSON.stringify(makeTriples(1));
     expect((await put(url, body, { authorization: http.alice })).status).toBe(200);
     expect((await put(url, new Blob([body]).stream())).status).toBe(200);
     expectProblem(await put(url, ' '.repeat(MAX_BODY + 1)), 413, 'BODY_TOO_LARGE');
-    expect((await notify(id)).status).toBe(202);
-    expect((await http.ended(id)).status).toBe('completed');
+    await completed(id);
     expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
   });
 
   it('finds what came past it by the url of another host', async ({ begin }) => {
-    await begin({ uploads: 'through' });
+    const { id } = await begin({ uploads: 'through' });
     const another = s3Blobs({ ...options, uploads: 'direct' }).uploads!;
-    const { id } = await create();
     const url = await another.url(id, { expiresAtMs: Date.now() + 600_000 });
     expect((await put(url, '[]', { 'content-type': 'text/plain' })).status).toBe(200);
     expectProblem(await notify(id), 415, 'UNSUPPORTED_MEDIA_TYPE');
     expectProblem(await notify(id), 409, 'NOT_UPLOADED');
     const triples = makeTriples(1);
     expect((await put(url, JSON.stringify(triples))).status).toBe(200);
-    expect((await notify(id)).status).toBe(202);
-    const done = await http.ended(id);
-    expect(done.status).toBe('completed');
+    const done = await completed(id);
     await verifyResult(done.result_path, triples);
     expect(await keysLeft()).toEqual([`results/1/${id}.json`]);
 
@@ -179,8 +174,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
     const other = await another.url(both.id, { expiresAtMs: Date.now() + 600_000 });
     expect((await put(other, '{"not": "triples"}')).status).toBe(200);
     expect((await put(both.url, JSON.stringify(triples))).status).toBe(200);
-    expect((await notify(both.id)).status).toBe(202);
-    expect((await http.ended(both.id)).status).toBe('completed');
+    await completed(both.id);
   });
 
   it('says 503 while the bucket is away, and carries on when it is back', async ({
@@ -189,8 +183,7 @@ describe.skipIf(!hasRgw())('the service over a bucket', () => {
   }) => {
     const proxy = await openFaultyProxy(rgw.endpoint);
     defer(proxy.close);
-    await begin({ endpoint: proxy.address });
-    const { id, url } = await create();
+    const { id, url } = await begin({ endpoint: proxy.address });
     expect((await put(url, JSON.stringify(makeTriples(1)))).status).toBe(200);
     proxy.choose = (line) => (line.startsWith('HEAD') ? 'cut' : 'pass');
     expectProblem(await notify(id), 503, 'STORE_UNAVAILABLE');

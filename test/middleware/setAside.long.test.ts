@@ -41,6 +41,9 @@ it.beforeEach(({ folder: given, defer }) => {
   defer(() => store.close());
 });
 
+const some = makeItems(100, 5);
+const batchOf = (count: number) => Array.from({ length: count }, (_, i) => some[i % some.length]!);
+
 const random = (below: number) => Math.floor(Math.random() * below);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -84,8 +87,7 @@ describe.runIf(listsProcesses)('a task', () => {
   it(`of 1722 whose server is killed ${KILLS} times in a row is completed`, {
     timeout: 600_000,
   }, async ({ task }) => {
-    const some = makeItems(100, 5);
-    const batch = Array.from({ length: 1722 }, (_, i) => some[i % some.length]!);
+    const batch = batchOf(1722);
     let child = new Child(folder, HASTY);
     await child.loaded;
     /** Resolves as soon as the child has claimed the task, or failed it. */
@@ -130,10 +132,7 @@ describe.runIf(listsProcesses)('a task', () => {
   it('is completed, whether its server is killed or its worker, in any order', {
     timeout: 600_000,
   }, async ({ task }) => {
-    const some = makeItems(100, 5);
-    const batches = [1722, 3, 900, 1, 40, 1722].map((count) =>
-      Array.from({ length: count }, (_, i) => some[i % some.length]!),
-    );
+    const batches = [1722, 3, 900, 1, 40, 1722].map(batchOf);
     let child = new Child(folder, { workers: false });
     await child.loaded;
     await child.open();
@@ -186,8 +185,7 @@ describe.runIf(listsProcesses)('a task', () => {
     await front.start();
     const { key } = await front.apiKeys.create({ name: 'test' });
     const headers = { authorization: key, 'content-type': 'application/json' };
-    const some = makeItems(40, 4);
-    const batch = Array.from({ length: 1722 }, (_, i) => some[i % some.length]!);
+    const batch = batchOf(1722);
     const body = `{"data":${formatTaskFile(batch)}}`;
     const accepted = await front.app.request('/v1/svc/aggsign', { method: 'POST', headers, body });
     const { process_id: id } = (await accepted.json()) as { process_id: number };

@@ -59,9 +59,7 @@ describe('a signer of the host', () => {
   });
 
   it('is busy: a 503 that says when to come again', async () => {
-    answer = async () => {
-      throw new SignerBusy(7);
-    };
+    answer = () => Promise.reject(new SignerBusy(7));
     const busy = await sign();
     expectProblem(busy, 503, 'OVERLOADED');
     expect(busy.headers.get('retry-after')).toBe('7');
@@ -69,9 +67,7 @@ describe('a signer of the host', () => {
   });
 
   it('refuses: a 422 with its reason', async () => {
-    answer = async () => {
-      throw new SignerRefusal('This message is not in the list');
-    };
+    answer = () => Promise.reject(new SignerRefusal('This message is not in the list'));
     const refused = await sign();
     expectProblem(refused, 422, 'SIGNING_REFUSED');
     expect(refused.json.detail).toBe('This message is not in the list');
@@ -135,22 +131,17 @@ describe('a signer of the host', () => {
   });
 
   it('fails in any other way: a 500, whose text is only in the log', async () => {
-    const throwing: (() => never)[] = [
-      () => {
-        throw new Error('slot 3 is on fire');
-      },
-      () => {
-        throw new CodedError('NOT_FOUND', { message: 'slot 3 is on fire' });
-      },
-    ];
-    for (const each of throwing) {
-      for (const sign of [each, async () => each()]) {
+    const message = 'slot 3 is on fire';
+    for (const fault of [new Error(message), new CodedError('NOT_FOUND', { message })]) {
+      const fail = () => {
+        throw fault;
+      };
+      for (answer of [fail, async () => fail()]) {
         logged.length = 0;
-        answer = sign;
         const failed = await http.ask('POST', PATH, { digest: '0x01' });
         expectProblem(failed, 500, 'INTERNAL');
         expect(failed.text).not.toContain('slot');
-        expect(logged.join('\n')).toContain('slot 3 is on fire');
+        expect(logged.join('\n')).toContain(message);
       }
     }
   });

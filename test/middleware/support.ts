@@ -49,8 +49,12 @@ export interface TestService {
   /** The record of a task at its end. */
   // biome-ignore lint/suspicious/noExplicitAny: as above
   ended(id: number, options?: AskOptions): Promise<any>;
+  /** Opens the events of a task, as alice if no other headers are given, and reads the first. */
+  watch(id: number, headers?: AskOptions['headers']): Promise<EventReader>;
   close(): Promise<void>;
 }
+
+type EventReader = ReadableStreamDefaultReader<Uint8Array>;
 
 export interface AskOptions {
   readonly key?: string | null;
@@ -131,6 +135,13 @@ export async function startService(options: TestOptions = {}): Promise<TestServi
       const { text } = await ask('GET', `/v1/svc/tasks/${id}/events`, undefined, who);
       expect(text).toContain('event: progress');
       return record(id, who);
+    },
+    async watch(id, headers = { authorization: alice }) {
+      const stream = await fetch(`${address}/v1/svc/tasks/${id}/events`, { headers });
+      expect(stream.status).toBe(200);
+      const reader = stream.body!.getReader();
+      expect((await reader.read()).done).toBe(false);
+      return reader;
     },
     close: () =>
       (closed ??= Promise.all([server.close(0), service.stop({ graceMs: 0 })]).then(() =>

@@ -56,11 +56,8 @@ describe('API keys', () => {
   it('that expire end their event streams', async ({ open }) => {
     const { http } = await open();
     const { key } = await http.service.apiKeys.create({ name: 'short', ttlMs: HOUR_MS });
-    const { json } = await http.ask('POST', CREATE, undefined, { key });
-    const events = `${http.address}${TASKS}/${json.process_id}/events`;
-    const response = await fetch(events, { headers: { authorization: key } });
-    const reader = response.body!.getReader();
-    expect((await reader.read()).done).toBe(false);
+    const { process_id } = await http.create(undefined, { key });
+    const reader = await http.watch(process_id, { authorization: key });
     nowMs += HOUR_MS;
     expect((await reader.read()).done).toBe(true);
   });

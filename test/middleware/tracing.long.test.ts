@@ -50,6 +50,9 @@ async function spans(enough: (all: readonly ReadableSpan[]) => boolean): Promise
 }
 const named = (all: readonly ReadableSpan[], name: string) =>
   all.filter((span) => span.name === name);
+/** The first span of this name, once there is one. */
+const spanOf = async (name: string) =>
+  named(await spans((all) => named(all, name).length > 0), name)[0]!;
 
 describe('a task', () => {
   it('is in the trace of its request, and its phases are in it', async ({ start }) => {
@@ -94,8 +97,7 @@ describe('a task', () => {
     const [first, second] = makeTriples(2) as [object, { signature: string }];
     const data = [{ ...first, signature: second.signature }];
     await http.ask('POST', '/v1/svc/aggsign', { data });
-    const all = await spans((each) => named(each, 'falconry.task').length > 0);
-    expect(named(all, 'falconry.task')[0]).toMatchObject({
+    expect(await spanOf('falconry.task')).toMatchObject({
       attributes: { 'falconry.outcome': 'failed', 'error.type': 'INVALID_SIGNATURES' },
       status: { code: tracing.SpanStatusCode.ERROR },
     });
@@ -107,10 +109,9 @@ describe('a request', () => {
     const http = await start({ ...TRACED, workers: false });
     const answer = await http.ask('GET', '/v1/svc/tasks');
     const id = answer.headers.get('x-request-id');
-    const all = await spans((each) => named(each, 'GET /v1/svc/tasks').length > 0);
-    const [span] = named(all, 'GET /v1/svc/tasks');
-    expect(span!.spanContext().traceId).toBe(id);
-    expect(span!.parentSpanContext).toBeUndefined();
+    const span = await spanOf('GET /v1/svc/tasks');
+    expect(span.spanContext().traceId).toBe(id);
+    expect(span.parentSpanContext).toBeUndefined();
   });
 
   it('belongs to the span that the host has begun', async ({ start }) => {
@@ -120,9 +121,8 @@ describe('a request', () => {
         headers: { traceparent: `00-${TRACE}-${SPAN}-01` },
       });
       host.end();
-      const all = await spans((each) => named(each, 'GET /v1/svc/tasks').length > 0);
-      const [span] = named(all, 'GET /v1/svc/tasks');
-      expect(span!.parentSpanContext?.spanId).toBe(host.spanContext().spanId);
+      const { parentSpanContext } = await spanOf('GET /v1/svc/tasks');
+      expect(parentSpanContext?.spanId).toBe(host.spanContext().spanId);
     });
   });
 
@@ -132,8 +132,7 @@ describe('a request', () => {
     };
     const http = await start({ ...TRACED, workers: false, authenticate });
     await http.ask('GET', '/v1/svc/tasks');
-    const all = await spans((each) => named(each, 'GET /v1/svc/tasks').length > 0);
-    expect(named(all, 'GET /v1/svc/tasks')[0]).toMatchObject({
+    expect(await spanOf('GET /v1/svc/tasks')).toMatchObject({
       attributes: { 'http.response.status_code': 500 },
       status: { code: tracing.SpanStatusCode.ERROR },
     });

@@ -1,5 +1,6 @@
 /** Signed triples in wire form, made with the library. */
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import { decodeWireHex } from '../../src/wire/hex.ts';
 import { type TaskItem, type Triple, toTriple } from '../../src/wire/triple.ts';
 
 const text = new TextEncoder();
@@ -17,6 +18,15 @@ export function makeItems(count: number, keys = 1, falcon = falcon512): TaskItem
 export function makeTriples(count: number, keys = 1): Triple[] {
   return makeItems(count, keys).map(toTriple);
 }
+
+export const bytesOf = (hex: string) => decodeWireHex(hex, 1 << 24) as Uint8Array;
+
+/** What the aggregate of these triples states. */
+export const statementsOf = (triples: readonly Triple[]) =>
+  triples.map(({ digest, public_key }) => ({
+    publicKey: bytesOf(public_key),
+    message: bytesOf(digest),
+  }));
 
 /** Falcon-512 and Falcon-1024 in turn. */
 export function makeMixedTriples(count: number): Triple[] {

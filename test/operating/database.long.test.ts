@@ -2,13 +2,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import pg from 'pg';
 import { expect, it } from 'vitest';
 import type { NewTask } from '../../src/middleware/stores/port/taskStore.ts';
 import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 import { temporaryFolder } from '../cli/cli.ts';
 import { accepted } from '../middleware/support.ts';
-import { overPostgres, type PostgresServer } from '../support/postgres.ts';
+import { connectTo, overPostgres, type PostgresServer } from '../support/postgres.ts';
 import { guide } from './operatingFiles.ts';
 
 const folder = temporaryFolder();
@@ -95,11 +94,9 @@ async function dumpAndRestore(server: PostgresServer, programs: string): Promise
   }
   // Else the next version could not migrate it.
   expect(await migrate(url)).toMatchObject({ steps: [] });
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
+  const client = await connectTo(url);
   const owners = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'falconry'";
   const { rows } = await client.query(owners);
-  await client.end();
   expect(rows).toEqual([{ tableowner: 'falconry' }]);
 }
 

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { deferred } from '../../src/shared/wait.ts';
 import { falconry, type Running } from '../middleware/process.ts';
 import { makeTriples } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
@@ -167,8 +168,7 @@ function behaves(site: Site): void {
     expect(url.startsWith(`${site.base}/v1/svc/uploads/${id}?`), url).toBe(true);
 
     let pieces = '';
-    let first = () => {};
-    const heard = new Promise<void>((resolve) => (first = resolve));
+    const { promise: heard, resolve: first } = deferred<void>();
     const events = site.ask('GET', `/v1/svc/tasks/${id}/events`, {
       onPiece(text) {
         pieces += text;
@@ -217,92 +217,81 @@ function behaves(site: Site): void {
   });
 }
 
-withProgram('nginx', 'nginx', (program) => {
-  const site = new Site();
-  afterAll(() => site.close());
-  it('starts', () =>
-    site.open(1, true, (path, ports) => [program, ['-e', 'stderr', '-c', nginxFile(path, ports)]]));
-  behaves(site);
-});
-
-withProgram('caddy', 'caddy', (program) => {
-  const site = new Site();
-  afterAll(() => site.close());
-  it('starts', () =>
-    site.open(1, false, (path, ports) => [
-      program,
-      ['run', '--adapter', 'caddyfile', '--config', caddyFile(path, ports)],
-    ]));
-  behaves(site);
-});
-
-withProgram('haproxy', 'haproxy', (program) => {
-  const site = new Site();
-  afterAll(() => site.close());
-  it('starts', () =>
-    site.open(2, true, (path, ports) => [program, ['-f', haproxyFile(path, ports)]]));
-
-  describe('a host that ends', () => {
-    it('costs no request', async (context) => {
-      const [, second] = site.servers;
-      let ended = false;
-      let count = 0;
-      const bad: string[] = [];
-      const load = async () => {
-        while (!ended) {
-          const outcome = await site.ask('GET', '/v1/svc/tasks').then(
-            ({ status }) => String(status),
-            (error) => String(error),
-          );
-          count++;
-          if (outcome !== '200') bad.push(outcome);
-          await sleep(5);
-        }
-      };
-      const loads = [load(), load(), load(), load()];
-      await sleep(500);
-      second!.kill('SIGTERM');
-      const { stderr } = await second!.ended;
-      await sleep(500);
-      ended = true;
-      await Promise.all(loads);
-      expect(bad).toEqual([]);
-      // Both had their share.
-      const share = stderr.split('\n').filter((line) => line.includes('"route"')).length;
-      expect(share).toBeGreaterThan(20);
-      expect(count - share).toBeGreaterThan(20);
-      fact(context, 'operating', `HAProxy: ${count} requests, a host ends among them, 0 lost`);
-    });
+/** Of two hosts one ends. */
+function losesNothing(site: Site): void {
+  it('loses no request when a host ends', async (context) => {
+    const [, second] = site.servers;
+    let ended = false;
+    let count = 0;
+    const bad: string[] = [];
+    const load = async () => {
+      while (!ended) {
+        const outcome = await site.ask('GET', '/v1/svc/tasks').then(
+          ({ status }) => String(status),
+          (error) => String(error),
+        );
+        count++;
+        if (outcome !== '200') bad.push(outcome);
+        await sleep(5);
+      }
+    };
+    const loads = [load(), load(), load(), load()];
+    await sleep(500);
+    second!.kill('SIGTERM');
+    const { stderr } = await second!.ended;
+    await sleep(500);
+    ended = true;
+    await Promise.all(loads);
+    expect(bad).toEqual([]);
+    // Both had their share.
+    const share = stderr.split('\n').filter((line) => line.includes('"route"')).length;
+    expect(share).toBeGreaterThan(20);
+    expect(count - share).toBeGreaterThan(20);
+    fact(context, 'operating', `HAProxy: ${count} requests, a host ends among them, 0 lost`);
   });
+}
 
-  behaves(site);
-});
+type Ports = Parameters<typeof nginxFile>[1];
 
-/** A service below a path: the same, with that path in every address. */
-function belowAPath(
-  name: keyof typeof BELOW_A_PATH,
-  source: string,
-  tls: boolean,
-  args: (path: string, ports: Parameters<typeof nginxFile>[1], text: string) => string[],
-): void {
-  withProgram(name, source, (program) => {
-    describe('below a path', () => {
+interface Proxied {
+  readonly tls: boolean;
+  /** Servers behind it, where it is the whole of an address. */
+  readonly count?: number;
+  /** Its arguments; `text` is that of its file, if it is not as it stands. */
+  readonly args: (path: string, ports: Ports, text?: string) => string[];
+  readonly more?: (site: Site) => void;
+}
+
+/** A proxy as the guide has it; and with its service below a path, in every address. */
+function proxied(name: keyof typeof BELOW_A_PATH, { tls, count = 1, args, more }: Proxied): void {
+  withProgram(name, name, (program) => {
+    describe.each([
+      ['alone at its address', count, '', undefined],
+      ['below a path', 1, '/crypto', BELOW_A_PATH[name]()],
+    ])('%s', (_, servers, below, text) => {
       const site = new Site();
       afterAll(() => site.close());
-      const text = BELOW_A_PATH[name]();
-      it('starts', () =>
-        site.open(1, tls, (path, ports) => [program, args(path, ports, text)], '/crypto'));
+      const start = (path: string, ports: Ports) => [program, args(path, ports, text)] as const;
+      it('starts', () => site.open(servers, tls, start, below));
+      if (below === '') more?.(site);
       behaves(site);
     });
   });
 }
 
-belowAPath('nginx', 'nginx', true, (path, ports, text) => {
-  return ['-e', 'stderr', '-c', nginxFile(path, ports, text)];
+proxied('nginx', {
+  tls: true,
+  args: (path, ports, text) => ['-e', 'stderr', '-c', nginxFile(path, ports, text)],
 });
-belowAPath('caddy', 'caddy', false, (path, ports, text) => {
-  return ['run', '--adapter', 'caddyfile', '--config', caddyFile(path, ports, text)];
+proxied('caddy', {
+  tls: false,
+  args: (path, ports, text) => {
+    return ['run', '--adapter', 'caddyfile', '--config', caddyFile(path, ports, text)];
+  },
 });
-belowAPath('haproxy', 'haproxy', true, (path, ports, text) => {
-  return ['-f', haproxyFile(path, ports, text)];
+proxied('haproxy', {
+  tls: true,
+  count: 2,
+  args: (path, ports, text) => ['-f', haproxyFile(path, ports, text)],
+  more: losesNothing,
 });

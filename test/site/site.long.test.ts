@@ -1,8 +1,7 @@
 /** The documentation site as it is built: quietly, with links that hold, and readable by all. */
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
@@ -14,6 +13,7 @@ import { aggregate, falcon512 } from '../../src/index.ts';
 import { type Served, serveFolder } from '../bundlers/serve.ts';
 import { headingLevels, measureContrast } from '../middleware/page/accessibility.ts';
 import { visit } from '../middleware/page/browser.ts';
+import { it } from '../middleware/support.ts';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
 import { fact } from '../support/facts.ts';
 import { checkLinks } from './links.ts';
@@ -56,32 +56,16 @@ test('every link leads somewhere', (context) => {
   fact(context, 'site', `${pages} pages, ${links} links (${external} to other hosts)`);
 });
 
-test('a link that leads nowhere is found', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'falconry-site-'));
-  try {
-    mkdirSync(join(folder, 'a'));
-    const links = [
-      './b.html#here',
-      '../c.html',
-      'b.html#there',
-      '/base/',
-      '/',
-      'http://x',
-      'd.txt',
-    ];
-    const anchors = links.map((link) => `<a href="${link}">x</a>`).join('');
-    writeFileSync(join(folder, 'a/a.html'), `<p id="x">${anchors}<a href="#x">y</a></p>`);
-    writeFileSync(join(folder, 'a/b.html'), '<p id="here"></p>');
-    writeFileSync(join(folder, 'index.html'), '<a href="https://example.com/a">z</a>');
-    expect(checkLinks(folder, '/base/')).toEqual({
-      pages: 3,
-      links: 9,
-      external: 2,
-      broken: ['../c.html', 'b.html#there', '/', 'http://x', 'd.txt'].map((l) => `a/a.html: ${l}`),
-    });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+it('a link that leads nowhere is found', ({ folder }) => {
+  mkdirSync(join(folder, 'a'));
+  const broken = ['../c.html', 'b.html#there', '/', 'http://x', 'd.txt'];
+  const links = ['./b.html#here', '/base/', ...broken];
+  const anchors = links.map((link) => `<a href="${link}">x</a>`).join('');
+  writeFileSync(join(folder, 'a/a.html'), `<p id="x">${anchors}<a href="#x">y</a></p>`);
+  writeFileSync(join(folder, 'a/b.html'), '<p id="here"></p>');
+  writeFileSync(join(folder, 'index.html'), '<a href="https://example.com/a">z</a>');
+  const found = { pages: 3, links: 9, external: 2, broken: broken.map((l) => `a/a.html: ${l}`) };
+  expect(checkLinks(folder, '/base/')).toEqual(found);
 });
 
 test('the reference has every entry, and every export of the first', async () => {

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-import { afterAll, beforeAll, describe, it } from 'vitest';
+import { afterAll, beforeAll, describe, it, onTestFinished } from 'vitest';
 import { migrate } from '../../src/middleware/stores/postgres/migrate.ts';
 import { findProgram } from './programs.ts';
 
@@ -163,6 +163,14 @@ async function startPostgres(
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** A connection that ends with the test. */
+export async function connectTo(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
 }
 
 /** Every statement that is sent meanwhile, by its text, with its values. */

@@ -14,8 +14,6 @@ export async function signingModule(module: 'plain' | 'relaxed' = 'plain') {
   };
 }
 
-export type SigningModule = Awaited<ReturnType<typeof signingModule>>;
-
 /** True when two lists of doubles are the same, bit for bit, but for the sign of a zero. */
 export function sameDoubles(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
   if (a.length !== b.length) return false;

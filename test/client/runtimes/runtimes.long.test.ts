@@ -1,8 +1,8 @@
 /** The client really run in Node, Deno, Bun and Chromium, against both servers. */
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import type { HttpServer } from '../../../src/cli/operate/httpServer.ts';
-import { startService, type TestService } from '../../middleware/support.ts';
+import { serviceTest } from '../../middleware/support.ts';
 import { findChromium, loadPage, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
 import {
@@ -21,13 +21,12 @@ const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 const TOPIC = 'the client really ran in';
 const LONG = { timeout: 300_000 };
 
-let http: TestService;
+const { test, http } = serviceTest({ threads: 1, cors: '*' });
 let host: HttpServer;
 let plain: PlainServer;
 let servers: Servers;
 
-beforeAll(async () => {
-  http = await startService({ threads: 1, cors: '*' });
+test.beforeAll(async () => {
   host = await openHost(http.service);
   plain = await startPlainServer();
   servers = {
@@ -37,7 +36,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await host.close(0);
-  await Promise.all([http.close(), plain.close()]);
+  await plain.close();
 });
 
 function judge(report: ClientReport): string {
@@ -58,15 +57,15 @@ test.for([
   ['Node', process.execPath, []],
   ['Deno', DENO, [...DENO_RUN, '--allow-net=127.0.0.1']],
   ['Bun', BUN, BUN_RUN],
-] as const)('%s', LONG, async ([, command, args], context) => {
+] as const)('%s', LONG, async ([, command, args], { task }) => {
   const report = await reportOf<ClientReport>(command, [...args, main, JSON.stringify(servers)]);
-  fact(context, TOPIC, `${versionOfHost(command)}: ${judge(report)}`);
+  fact({ task }, TOPIC, `${versionOfHost(command)}: ${judge(report)}`);
 });
 
 const executablePath = findChromium();
 
-test('Chromium', LONG, async (context) => {
-  if (executablePath === undefined) return context.skip('no Chromium on this machine');
+test('Chromium', LONG, async ({ skip, task }) => {
+  if (executablePath === undefined) return skip('no Chromium on this machine');
   const browser = await openBrowser(executablePath);
   try {
     const { page, errors } = await loadPage(browser, `http://127.0.0.1:${host.port}/page`);
@@ -85,8 +84,8 @@ test('Chromium', LONG, async (context) => {
     const own = { ...servers, service: { ...servers.service, baseUrl: './falcon/' } };
     const elsewhere = { ...servers, service: { ...servers.service, baseUrl: http.address } };
     const said = `Chromium ${browser.version()}`;
-    fact(context, TOPIC, `${said}: ${judge(await run(own))} from its own origin`);
-    fact(context, TOPIC, `${said}: ${judge(await run(elsewhere))} from another one`);
+    fact({ task }, TOPIC, `${said}: ${judge(await run(own))} from its own origin`);
+    fact({ task }, TOPIC, `${said}: ${judge(await run(elsewhere))} from another one`);
     expect(errors).toEqual([]);
   } finally {
     await browser.close();

@@ -1,9 +1,9 @@
 /**
- * The page for everybody: by screen reader, in both schemes, on a phone, without motion. By keyboard
- * it is used in keyboard.long.test.ts.
+ * The page for everybody: by screen reader, in both schemes, on a phone, without motion. In
+ * keyboard.long.test.ts it is used by keyboard.
  */
 import type { Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createClient } from '../../../src/client/index.ts';
 import { PATIENCE_MS } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
@@ -17,7 +17,7 @@ import {
   readTree,
 } from './accessibility.ts';
 import { enterKey, type UiService } from './browser.ts';
-import { inChromium, pageTest } from './pageTest.ts';
+import { hasChromium, pageTest } from './pageTest.ts';
 import { jsonFile, withWrongSignature } from './taskFiles.ts';
 
 const test = pageTest();
@@ -97,7 +97,7 @@ async function withKey(page: Page, look: Look): Promise<void> {
   await look('tasks, none of this status');
 }
 
-inChromium('in Chromium', { timeout: 300_000 }, () => {
+describe.runIf(hasChromium)('in Chromium', { timeout: 300_000 }, () => {
   const SCREENS = [
     ['light', 'on a desk', { width: 1280, height: 800 }],
     ['dark', 'on a small phone', { width: 320, height: 640 }],

@@ -93,12 +93,19 @@ class Walk {
     });
   }
 
+  /** Answers a question with none of its buttons. */
+  async escape(): Promise<void> {
+    await this.#keyboard.press('Escape');
+    await this.wait(`!${DIALOG}`);
+  }
+
   async type(text: string): Promise<void> {
     await this.#keyboard.press(...text);
     await this.look('typing');
   }
 }
 
+const DIALOG = `document.querySelector('dialog')`;
 const shows = (text: string) => `document.body.innerText.includes(${JSON.stringify(text)})`;
 const heading = (text: string) =>
   `document.activeElement?.tagName === 'H1' &&
@@ -122,18 +129,16 @@ async function walkThrough(keyboard: Keyboard, key: string): Promise<number> {
   expect(await walk.look('the making')).toBe('Make test items');
   await walk.use('The first 8 items', 'document.querySelector("details[open]")');
   // A No is a No, and the focus is where it was.
-  await walk.use('Empty it', `document.querySelector('dialog')`);
+  await walk.use('Empty it', DIALOG);
   expect(await walk.look('the question')).toBe('Keep it');
-  await keyboard.press('Escape');
-  await walk.wait(`!document.querySelector('dialog')`);
+  await walk.escape();
   expect(await walk.look('the answer')).toBe('Empty it');
   // Empty it, and fill it again: what had the focus is gone.
-  await walk.use('Empty it', `document.querySelector('dialog')`);
-  await walk.use('Empty it', `!document.querySelector('dialog') && ${shows('is empty')}`);
+  await walk.use('Empty it', DIALOG);
+  await walk.use('Empty it', `!${DIALOG} && ${shows('is empty')}`);
   await walk.use('Make test items', shows('all valid'));
-  await walk.use('Make test items', `document.querySelector('dialog')`);
-  await keyboard.press('Escape');
-  await walk.wait(`!document.querySelector('dialog')`);
+  await walk.use('Make test items', DIALOG);
+  await walk.escape();
   await walk.look('the question');
   // Aggregate and verify.
   await walk.use('Submit the task', heading('Task '));
@@ -144,8 +149,8 @@ async function walkThrough(keyboard: Keyboard, key: string): Promise<number> {
   // Tasks: the deleted one takes its button along.
   await walk.use('Tasks', heading('Tasks'));
   await walk.wait(`document.querySelector('.tasks li')`);
-  await walk.use('Delete task', `document.querySelector('dialog')`);
-  await walk.use('Delete', `!document.querySelector('dialog') && ${shows('No tasks yet')}`);
+  await walk.use('Delete task', DIALOG);
+  await walk.use('Delete', `!${DIALOG} && ${shows('No tasks yet')}`);
   // Sign, and add what was signed.
   await walk.use('Sign', heading('Sign a message'));
   await walk.tabTo('Message');

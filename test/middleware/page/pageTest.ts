@@ -1,12 +1,11 @@
 /** Tests at the page of a service, in a Chromium that all tests of the file share. */
 import type { Browser, BrowserContextOptions } from 'playwright-core';
-import { test as base, describe } from 'vitest';
+import { test as base } from 'vitest';
 import { findChromium, openBrowser } from '../../support/chromium.ts';
 import { startUiService, type UiService, type Visit, visit } from './browser.ts';
 
 const executablePath = findChromium();
-/** Skipped where there is no Chromium. */
-export const inChromium = describe.skipIf(executablePath === undefined);
+export const hasChromium = executablePath !== undefined;
 
 interface Fixtures {
   /** Opens the page, closed with the test; `view` is what follows its address. */
@@ -17,7 +16,7 @@ interface Fixtures {
 export function pageTest(start: () => Promise<UiService> = () => startUiService({ threads: 1 })) {
   const withPage = base.extend<{ $file: { browser: Browser; ui: UiService } }>({
     browser: [
-      // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of what a fixture needs
+      // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of what it needs
       async ({}, use) => {
         const browser = await openBrowser(executablePath!);
         await use(browser);
