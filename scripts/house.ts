@@ -13,14 +13,11 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
-/**
- * The upper limits, in the units of the table. The aim is 75,000 lines in test: until then, this
- * limit follows the tree downwards.
- */
+/** The upper limits, in the units of the table. Decision 30 raised those of src and test. */
 export const LIMITS = {
-  'lines in src': 47_000,
+  'lines in src': 48_000,
   'files in src': 390,
-  'lines in test': 76_700,
+  'lines in test': 78_500,
   'words in docs': 60_000,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,
