@@ -124,8 +124,9 @@ export function decodeBits(falcon: Falcon, bits: Bytes, form: string): Bytes {
   file.end('public key');
   const bare = sequence.read(TAG.octetString, 'polynomial h');
   sequence.end('public key');
-  if (bare.length === length - 1) return withHeader(falcon, bare);
-  throw badKey(form, `the polynomial h has ${bare.length} bytes instead of ${length - 1}`);
+  const bareLength = lengthOf(bare);
+  if (bareLength === length - 1) return withHeader(falcon, bare);
+  throw badKey(form, `the polynomial h has ${bareLength} bytes instead of ${length - 1}`);
 }
 
 /** @throws CodedError `BAD_KEY` for bytes that are not a key of this parameter set */
