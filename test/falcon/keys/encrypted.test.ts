@@ -5,7 +5,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createCipheriv, createDecipheriv, pbkdf2Sync, scryptSync } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
-import { encode, encodeInteger, encodeOid, TAG } from '../../../src/falcon/keys/der.ts';
+import { DerReader, encode, encodeInteger, encodeOid, TAG } from '../../../src/falcon/keys/der.ts';
 import {
   exportEncryptedSecretKey,
   exportPublicKey,
@@ -86,6 +86,30 @@ test('two files of one key have nothing in common, and the key is in neither', a
     expect(each.includes(Buffer.from(secretKey.subarray(100, 132)))).toBe(false);
     expect(each.includes(Buffer.from(publicKey.subarray(100, 132)))).toBe(false);
   }
+});
+
+test('salt and initial vector are fresh, of 16 bytes', async () => {
+  const parts = await Promise.all(
+    (['scrypt', 'pbkdf2'] as const).flatMap((kdf) =>
+      [0, 1].map(async () => {
+        const options = { form: 'encryptedPkcs8', kdf } as const;
+        const der = await exportEncryptedSecretKey(secretKey, 'pass', options);
+        const algorithm = new DerReader(der, '').enter(TAG.sequence, '').enter(TAG.sequence, '');
+        algorithm.oid('');
+        const parameters = algorithm.enter(TAG.sequence, '');
+        const derivation = parameters.enter(TAG.sequence, '');
+        derivation.oid('');
+        const cipher = parameters.enter(TAG.sequence, '');
+        cipher.oid('');
+        return [derivation.enter(TAG.sequence, ''), cipher].map((reader) =>
+          Buffer.from(reader.read(TAG.octetString, '')).toString('hex'),
+        );
+      }),
+    ),
+  );
+  const all = parts.flat();
+  expect(new Set(all).size).toBe(8);
+  for (const each of all) expect(each).toMatch(/^(?!0{16}|.*0{16}$)[\da-f]{32}$/);
 });
 
 test('the layout and the identifier are those asked for', async () => {
