@@ -93,11 +93,33 @@ function holdsSecret(value: unknown, depth = 0): boolean {
   return values.length < 50 && values.some((one) => holdsSecret(one, depth + 1));
 }
 
+type Wrap = (name: string, original: (...args: never[]) => unknown) => unknown;
+
+/** Replaces every function and getter. @returns what restores them */
+function patchAll(wrap: Wrap, setBusy: (busy: boolean) => void): (() => void)[] {
+  const undo: (() => void)[] = [];
+  for (const [owner, object] of PATCHED) {
+    for (const key of ownKeys(object)) {
+      const found = getOwnPropertyDescriptor(object, key)!;
+      const name = `${owner}.${String(key)}`;
+      if (key === 'constructor' || key === 'prototype' || !found.configurable) continue;
+      const patch = { ...found };
+      if (found.get) patch.get = wrap(name, found.get as never) as () => unknown;
+      else if (typeof found.value === 'function') patch.value = wrap(name, found.value as never);
+      else continue;
+      undo.push(() => defineProperty(object, key, found));
+      setBusy(true);
+      defineProperty(object, key, patch);
+      setBusy(false);
+    }
+  }
+  return undo;
+}
+
 /** Patches everything, runs the call, and returns the names of the functions that saw a secret. */
 async function whoSaw(call: () => unknown): Promise<string[]> {
   const seen = new Set<string>();
   const numbers = new Map<string, number[]>();
-  const undo: (() => void)[] = [];
   let isBusy = false;
   const look = (name: string, values: () => readonly unknown[]) => {
     if (isBusy) return;
@@ -127,21 +149,9 @@ async function whoSaw(call: () => unknown): Promise<string[]> {
       look(`${name} result`, () => [result]);
       return result;
     };
-  for (const [owner, object] of PATCHED) {
-    for (const key of ownKeys(object)) {
-      const found = getOwnPropertyDescriptor(object, key)!;
-      const name = `${owner}.${String(key)}`;
-      if (key === 'constructor' || key === 'prototype' || !found.configurable) continue;
-      const patch = { ...found };
-      if (found.get) patch.get = wrap(name, found.get as never);
-      else if (typeof found.value === 'function') patch.value = wrap(name, found.value as never);
-      else continue;
-      undo.push(() => defineProperty(object, key, found));
-      isBusy = true;
-      defineProperty(object, key, patch);
-      isBusy = false;
-    }
-  }
+  const undo = patchAll(wrap, (busy) => {
+    isBusy = busy;
+  });
   try {
     await call();
   } catch {

@@ -13,7 +13,7 @@ import { decodeUtf8 } from '../../shared/utf8.ts';
 import { badKey, MAX_INPUT } from './forms.ts';
 import { decodeJwk, type KeyFields, type SecretJwk } from './jwk.ts';
 import { decodeKeyFile, type SecretKeyFile } from './keyFile.ts';
-import { type Block, findBlocks } from './pem.ts';
+import { type Block, findBlocks, hasBlock } from './pem.ts';
 import { hasMark, isBraced, isUtf16, symptomOf } from './symptoms.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -48,7 +48,7 @@ export function readInput(input: unknown): Found {
   try {
     if (isUtf16(bytes)) throw badKey(undefined, 'the text is in UTF-16: save it as UTF-8');
     const body = hasMark(bytes) ? viewOf(bytes, 3) : bytes;
-    const blocks = findBlocks(body);
+    const blocks = hasBlock(body) ? findBlocks(body) : [];
     if (blocks.length > 0) {
       handedOn = true;
       return { kind: 'pem', bytes: body, blocks };

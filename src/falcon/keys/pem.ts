@@ -19,6 +19,20 @@ const PROC_TYPE = ascii('Proc-Type:');
 /** Longest label; enough for all labels of keys. */
 const MAX_LABEL = 40;
 
+/**
+ * Returns whether the bytes hold `-----BEGIN ` anywhere. They can be a key, so no branch depends on
+ * them.
+ */
+export function hasBlock(bytes: Bytes): boolean {
+  let found = 0;
+  for (let i = 0; i <= lengthOf(bytes) - BEGIN.length; i++) {
+    let difference = 0;
+    for (let j = 0; j < BEGIN.length; j++) difference |= bytes[i + j]! ^ BEGIN[j]!;
+    found |= difference - 1;
+  }
+  return found < 0;
+}
+
 /** A block of a PEM text: its label, and the bounds of what is between its two lines. */
 export interface Block {
   readonly label: string;

@@ -26,15 +26,22 @@ export function isBraced(bytes: Bytes): boolean {
   return bytes[at] === OPEN_BRACE;
 }
 
-/** Returns whether the bytes are text in UTF-16: one byte of each of eight characters is zero. */
+/**
+ * Returns whether the bytes are text in UTF-16: one byte of each of eight characters is zero. They
+ * can be a key, so no branch depends on them.
+ */
 export function isUtf16(bytes: Bytes): boolean {
+  let fits = 0;
   // A byte order mark can come first, and where the zeros are depends on the byte order.
-  for (let start = 0; start < 4; start++) {
-    let i = start;
-    while (i < start + 16 && bytes[i]! > 0 && bytes[i]! < 0x7f && bytes[i + 1] === 0) i += 2;
-    if (i === start + 16) return true;
+  for (let start = 0; start < 4 && start + 16 <= lengthOf(bytes); start++) {
+    let other = 0;
+    for (let i = start; i < start + 16; i += 2) {
+      const character = bytes[i]!;
+      other |= ((character - 1) >> 31) | ((0x7e - character) >> 31) | bytes[i + 1]!;
+    }
+    fits |= (other - 1) & ~other;
   }
-  return false;
+  return fits < 0;
 }
 
 /** Returns whether the bytes are many hex digits, with or without 0x. */
