@@ -177,7 +177,12 @@ const RULES: readonly Rule[] = [
     files: kernels('\\w+'),
     tests: ['proof/vectors', 'labrador/stream', 'labrador/machine', 'proof/verify'],
   },
-  { files: keys('(base64|pem)'), tests: ['../falcon/keys/base64', '../falcon/keys/keys'] },
+  {
+    files: keys('(base64|pem|input|symptoms)'),
+    tests: ['../falcon/keys/base64', '../falcon/keys/wrappings', '../falcon/keys/keys'],
+  },
+  { files: keys('keyFile'), tests: ['../falcon/keys/keyFiles'] },
+  { files: keys('(pkcs8|forms)'), tests: ['../falcon/keys/keys', '../falcon/keys/qsc'] },
   { files: keys('der'), tests: ['../falcon/keys/der', '../falcon/keys/keys'] },
   { files: keys('signatures'), tests: ['../falcon/keys/signatures'] },
   { files: keys('\\w+'), tests: ['../falcon/keys/keys'] },
