@@ -1,7 +1,8 @@
 /** Files and standard streams: inputs whole or in pieces; outputs are complete or absent. */
-import { createReadStream, statSync, unlinkSync } from 'node:fs';
-import { link, realpath, rename, unlink, writeFile } from 'node:fs/promises';
+import { createReadStream, fsync, statSync, unlinkSync } from 'node:fs';
+import { link, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { flag, type Io, IoFailure, UsageError } from './command.ts';
 
 /** More than any batch needs, less than the longest string of the engine. */
@@ -75,7 +76,13 @@ async function writeAside(path: string, data: string | Uint8Array, secret: Secre
   try {
     // The mode of the file that is replaced, or that of a new file.
     const mode = secret ? 0o600 : (find(path)?.mode ?? 0o666) & 0o777;
-    await writeFile(aside, data, { flag: 'wx', mode, flush: true });
+    const file = await open(aside, 'wx', mode);
+    try {
+      await file.writeFile(data);
+      await promisify(fsync)(file.fd); // the handles of Yarn PnP have no `sync`
+    } finally {
+      await file.close();
+    }
     if (secret === 'create') await link(aside, path);
     else await rename(aside, path);
   } finally {

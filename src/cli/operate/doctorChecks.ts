@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { falcon512, ready } from '../../falcon/index.ts';
 import { binarySizeText } from '../../wire/sizes.ts';
 import type { Config } from '../lib/config.ts';
+import { isMissing } from '../lib/missing.ts';
 
 /** A fault prevents the service from working or makes it unsafe; a warning may not matter. */
 export interface Finding {
@@ -148,13 +149,12 @@ function checkPackages({ manifest, host }: Machine): Promise<Finding[]> {
       return ok('packages', `${name} is installed, for ${use}`);
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      return code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)
-        ? ok('packages', `${name} is not installed: only for ${use}`)
-        : fault(
-            'packages',
-            `${name} cannot be loaded, for ${use}`,
-            `npm install '${name}@${range}'`,
-          );
+      const named = code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`);
+      if (named || isMissing(error, name)) {
+        return ok('packages', `${name} is not installed: only for ${use}`);
+      }
+      const advice = `npm install '${name}@${range}'`;
+      return fault('packages', `${name} cannot be loaded, for ${use}`, advice);
     }
   };
   return Promise.all(peers.map(check));

@@ -25,7 +25,7 @@ const NEEDED = 'metrics need the package prom-client: npm install prom-client@15
 
 /** @throws IoFailure if prom-client is not installed */
 export async function loadMetrics(threads: number): Promise<Metrics> {
-  return new Metrics(await load(/'prom-client'/, NEEDED, () => import('prom-client')), threads);
+  return new Metrics(await load(['prom-client'], NEEDED, () => import('prom-client')), threads);
 }
 
 const OF_REQUEST = ['route', 'method', 'status'];

@@ -8,6 +8,7 @@ import { answerHealth, CachedProbe } from '../../middleware/http/health.ts';
 import type { TracingApi } from '../../middleware/http/tracing.ts';
 import type { FalconService, Logger, ServiceEvent } from '../../middleware/index.ts';
 import type { Io } from '../lib/command.ts';
+import { isMissing } from '../lib/missing.ts';
 import { hasColour } from '../lib/progress.ts';
 import { LOG_LEVELS } from '../lib/settings.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';
@@ -120,7 +121,7 @@ async function findTracing(): Promise<TracingApi | null> {
   try {
     return await import('@opentelemetry/api');
   } catch (error) {
-    if (/'@opentelemetry\/api'/.test((error as Error).message)) return null;
+    if (isMissing(error, '@opentelemetry/api')) return null;
     throw error;
   }
 }

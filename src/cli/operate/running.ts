@@ -27,7 +27,7 @@ const NEEDED =
 
 /** Also fails if Hono is too old for the other package. */
 const loadFramework = () =>
-  load(/'(hono|@hono\/node-server)[/']|[\\/]hono[\\/]package\.json/, NEEDED, async () => {
+  load(['hono', '@hono/node-server'], NEEDED, async () => {
     const { falconService } = await import('../../middleware/index.ts');
     return { falconService, ...(await import('./httpServer.ts')) };
   });

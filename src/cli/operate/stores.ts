@@ -14,6 +14,7 @@ import { integer } from '../../shared/optionRows.ts';
 import { type Io, IoFailure, UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { Invocation } from '../lib/define.ts';
+import { isMissing } from '../lib/missing.ts';
 import type { SettingName, SHARED } from '../lib/settings.ts';
 
 /** The settings of commands on the store of a service. */
@@ -160,27 +161,31 @@ export function explained(error: unknown, where?: string): unknown {
 
 /** Loads what needs a package. @throws IoFailure if the package is not installed */
 export async function load<Module>(
-  isMissing: RegExp,
+  names: readonly string[],
   message: string,
   module: () => Promise<Module>,
 ): Promise<Module> {
   try {
     return await module();
   } catch (error) {
-    if (!isMissing.test((error as Error).message)) throw error;
+    // An older version of a package lacks files or exports.
+    const isOld =
+      error instanceof SyntaxError ||
+      (error as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED';
+    if (!isOld && !names.some((name) => isMissing(error, name))) throw error;
     throw new IoFailure(message, { cause: error });
   }
 }
 
 export const loadPostgres = () =>
   load(
-    /'pg'/,
+    ['pg'],
     'a database needs the package pg: npm install pg',
     () => import('../../middleware/stores/postgres/index.ts'),
   );
 
 const loadS3 = () =>
-  load(/'aws4fetch'/, 'a bucket needs the package aws4fetch: npm install aws4fetch', async () => {
+  load(['aws4fetch'], 'a bucket needs the package aws4fetch: npm install aws4fetch', async () => {
     // The store itself loads it only when it signs.
     await import('aws4fetch');
     return import('../../middleware/blobs/s3/index.ts');

@@ -8,9 +8,10 @@
  * A file that the host names has at least `parameter_set` and `secret_key`, as those of
  * `falconry keygen` have.
  */
-
+import { fsync } from 'node:fs';
 import { link, mkdir, open, readdir, readFile, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import {
   type ExpandedSecretKey,
   falcon512,
@@ -22,6 +23,9 @@ import { fromHex, toHex, wipe } from '../../shared/bytes.ts';
 import { CodedError } from '../../shared/errors.ts';
 import { decodeUtf8 } from '../../shared/utf8.ts';
 import type { Signed, Signer, SignRequest } from './signer.ts';
+
+/** The handles of Yarn PnP have no `sync`. */
+const sync = promisify(fsync);
 
 /** Of signatures: drawn for each, or following from key and message. */
 export type SigningSalt = 'random' | 'derived';
@@ -198,7 +202,7 @@ async function createKey({ path, set }: KeyPlace): Promise<void> {
   const file = await open(aside, 'wx', 0o600);
   try {
     await file.writeFile(`${JSON.stringify(fields, null, 2)}\n`);
-    await file.sync();
+    await sync(file.fd);
   } finally {
     await file.close();
   }
@@ -217,7 +221,7 @@ async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return;
   const directory = await open(path);
   try {
-    await directory.sync();
+    await sync(directory.fd);
   } finally {
     await directory.close();
   }

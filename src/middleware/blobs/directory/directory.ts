@@ -9,9 +9,10 @@
  * every moment there is either no file under a key or the whole one, and it survives a power cut.
  * If there is no room for a file, nothing of it is left.
  */
-import type { StatsFs } from 'node:fs';
+import { fsync, type StatsFs } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
 import { CodedError, isCodedError } from '../../../shared/errors.ts';
 import { withTimeout } from '../../../shared/wait.ts';
 import type {
@@ -22,6 +23,9 @@ import type {
   StoredBlob,
 } from '../port/blobStore.ts';
 import { chunksOf } from '../port/chunks.ts';
+
+/** The handles of Yarn PnP have no `sync`. */
+const sync = promisify(fsync);
 
 interface DirectoryOptions {
   /** The directory; created if missing, readable only by its owner. */
@@ -198,7 +202,7 @@ async function writeWhole(
       }
       await file.writeFile(chunk);
     }
-    await file.sync();
+    await sync(file.fd);
     await file.close();
   } catch (error) {
     await file.close().catch(() => {});
@@ -257,7 +261,7 @@ async function makeFolder(folder: string): Promise<void> {
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
-    await handle.sync();
+    await sync(handle.fd);
   } finally {
     await handle.close();
   }

@@ -1,0 +1,14 @@
+/** Whether optional packages are installed: by codes, since each package manager words it anew. */
+
+const NOT_FOUND: readonly unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
+
+/** @returns whether an import failed since this package cannot be found from here */
+export function isMissing(error: unknown, name: string): boolean {
+  if (!NOT_FOUND.includes((error as NodeJS.ErrnoException).code)) return false;
+  try {
+    import.meta.resolve(name);
+    return false;
+  } catch {
+    return true;
+  }
+}
