@@ -69,6 +69,7 @@ export const ERROR_CODES = Object.freeze({
     false,
     'This host has no crypto.subtle, which keys with passphrases need',
   ),
+  NO_SQLITE: meaning(500, false, 'This host has no node:sqlite, which the store needs'),
   NOT_REPRODUCIBLE: meaning(500, false, 'This host does not compute the known signatures'),
 
   STORE_NEWER: meaning(500, false, 'The store was written by a newer version of falconry'),

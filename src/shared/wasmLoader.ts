@@ -154,7 +154,9 @@ function refusal(cause: unknown, { file, setter }: ModuleSource): unknown {
   if (isStackOverflow(cause)) return cause;
   if (/memory|allocat/i.test(String(cause))) {
     return new CodedError('OUT_OF_MEMORY', {
-      message: 'This host has no memory left for a WebAssembly module',
+      message:
+        'This host has no memory left for a WebAssembly module. Engines reserve up to 10 GB of ' +
+        'virtual memory for one: a limit on that (ulimit -v) must allow it.',
       cause,
     });
   }

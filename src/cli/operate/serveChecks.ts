@@ -7,11 +7,15 @@ import { access, constants, stat, statfs, unlink, writeFile } from 'node:fs/prom
 import { createServer } from 'node:http';
 import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { lowWaterMark } from '../../middleware/blobs/directory/directory.ts';
 import { type Settings, STORE_FILE } from '../../middleware/options/options.ts';
 import { checkKey, keyPlace } from '../../middleware/signing/keyFile.ts';
-import { sharedPlaces, versionOf } from '../../middleware/stores/sqlite/sqliteFile.ts';
+import {
+  sharedPlaces,
+  sqliteOfHost,
+  versionOf,
+} from '../../middleware/stores/sqlite/sqliteFile.ts';
 import { LAST_OLD_VERSION, SCHEMA_VERSION } from '../../middleware/stores/sqlite/sqliteSchema.ts';
 import { isCodedError } from '../../shared/errors.ts';
 import { binarySizeText, sizeText } from '../../wire/sizes.ts';
@@ -220,7 +224,8 @@ async function checkDatabase({ settings, values }: Subject): Promise<Finding[]> 
   }
   let db: DatabaseSync | undefined;
   try {
-    db = new DatabaseSync(path, { timeout: LOCK_PATIENCE_MS });
+    const sqlite = sqliteOfHost();
+    db = new sqlite.DatabaseSync(path, { timeout: LOCK_PATIENCE_MS });
     return examineDatabase(db, path, found.size, givenKey);
   } catch (error) {
     const { errcode = 0, message } = error as Error & { errcode?: number };

@@ -8,5 +8,8 @@ const HINT =
   'external: /^falconry(\\/|$)/ in Rollup and Rolldown, externals with the same pattern in webpack';
 
 /** @param what name of the thread, as the beginning of a sentence */
-export const noWorker = (what: string, cause: unknown): CodedError =>
-  new CodedError('NO_WORKER', { message: `${what} cannot be started. ${HINT}`, cause });
+export function noWorker(what: string, cause: unknown): CodedError {
+  const isDenied = Object(cause).code === 'ERR_ACCESS_DENIED';
+  const hint = isDenied ? 'Node needs --allow-worker with --permission.' : HINT;
+  return new CodedError('NO_WORKER', { message: `${what} cannot be started. ${hint}`, cause });
+}

@@ -3,7 +3,7 @@
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { CodedError } from '../../../shared/errors.ts';
 import { isBusy, storeError } from './sqliteFault.ts';
 import { LAST_OLD_VERSION, SCHEMA_VERSION, STEPS } from './sqliteSchema.ts';
@@ -21,16 +21,31 @@ export interface SqliteFile {
 }
 
 /**
+ * Returns `node:sqlite`. Not imported, so that hosts without it can load this module.
+ *
+ * @throws CodedError `NO_SQLITE`
+ */
+export function sqliteOfHost(): typeof import('node:sqlite') {
+  const sqlite = globalThis.process?.getBuiltinModule?.('node:sqlite');
+  if (sqlite !== undefined) return sqlite;
+  const message =
+    'This host has no node:sqlite: use Node 22.13 or newer, built with SQLite and without ' +
+    '--no-experimental-sqlite, or give another store';
+  throw new CodedError('NO_SQLITE', { message });
+}
+
+/**
  * Opens the file, or creates it. A file that is refused as outdated or newer is only read.
  *
  * @throws CodedError `STORE_OUTDATED`, `STORE_NEWER`, `STORE_SHARED`, `STORE_UNAVAILABLE`,
- *   `STORAGE_FULL`; Error of the file system or of SQLite if the file cannot be opened
+ *   `STORAGE_FULL`, `NO_SQLITE`; Error of the file system or of SQLite if the file cannot be opened
  */
 export function openFile({
   path,
   patienceMs = PATIENCE_MS,
   allowShared = false,
 }: SqliteFile): DatabaseSync {
+  const { DatabaseSync: Database } = sqliteOfHost();
   // Before SQLite opens the file, since that alone may change it and the files beside it.
   checkVersion(versionOf(path));
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -42,7 +57,7 @@ export function openFile({
     throw new CodedError('STORE_SHARED', { message });
   }
   // No timeout in SQLite, which would block the thread; callers retry instead.
-  const db = new DatabaseSync(path, { timeout: 0 });
+  const db = new Database(path, { timeout: 0 });
   try {
     const endMs = performance.now() + patienceMs;
     retryBusy(endMs, () => db.exec('PRAGMA journal_mode = WAL'));
