@@ -114,10 +114,8 @@ export function createVerifyPool(options: VerifyPoolOptions = {}): VerifyPool {
           isSpare: true,
           parcel: ({ from, to }) => {
             const buffer = packItems(items, from, to, (size) => buffers.take(size));
-            return {
-              work: { parameterSet, buffer, format } satisfies VerifyWork,
-              transfer: [buffer],
-            };
+            const work: VerifyWork = { parameterSet, buffer, format };
+            return { work, transfer: [buffer] };
           },
           local: async (run) => ({
             invalid: await verifyInSteps(params, items, run, slices, format),

@@ -29,7 +29,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     to: [/^src\/shared\/(errors|hostTypes|intrinsics|moduleEdits|utf8)\.ts$/],
   },
   {
-    from: /^src\/shared\/(inflate|moduleEdits)\.ts$/,
+    from: /^src\/shared\/(hostTypes|inflate|moduleEdits)\.ts$/,
     self: '',
     to: [/^src\/shared\/moduleEdits\.ts$/],
   },
