@@ -2,6 +2,7 @@
  * Aggregates that every verifier refuses. Each is wrong in one respect: where that is a rule of the
  * header or of the codes, the body is proved over the wrong bytes, so that nothing else fails.
  */
+import { badBounds } from './badBounds.ts';
 import { badHidden } from './badHidden.ts';
 import { aggregateOf, type Case, type Lies, list, type Reason } from './cases.ts';
 import { bad, both, flippedBitsOf, proved, spliced } from './changes.ts';
@@ -290,4 +291,5 @@ export function* badCases(): Generator<Case> {
   yield* flippedBits();
   yield* cheatingProvers();
   yield* badHidden();
+  yield* badBounds();
 }

@@ -3,7 +3,16 @@
  * commitments. Its levels 0 and 1 are hidden, 2 is open; 1 and 2 cut their inner commitments.
  */
 import { aggregateOf, type Case, list } from './cases.ts';
-import { bad, both, type Field, flippedBitsOf, type Proved, proved, spliced } from './changes.ts';
+import {
+  bad,
+  both,
+  type Field,
+  flippedBitsOf,
+  type Proved,
+  proved,
+  spliced,
+  withNumber,
+} from './changes.ts';
 import { type MessageName, type Ordinary, readParameters } from './prover/parameters.ts';
 import { mod, type Poly, Q, ZERO } from './prover/ring.ts';
 import { tableRow } from './prover/runs.ts';
@@ -18,18 +27,6 @@ function field({ fields }: Proved, level: number, name: string): Field {
   const found = fields.find((one) => one.level === level && one.name === name);
   if (found === undefined) throw new Error(`level ${level} has no ${name}`);
   return found;
-}
-
-/** Bytes whose number `index` of 44 bits, from `at` on, is this one. */
-function withNumber(bytes: Uint8Array, at: number, index: number, value: bigint): Uint8Array {
-  const out = bytes.slice();
-  for (let i = 0; i < 44; i++) {
-    const bit = 44 * index + i;
-    const place = at + (bit >> 3);
-    const isSet = (value >> BigInt(i)) & 1n;
-    out[place] = (out[place]! & ~(1 << (bit & 7))) | (Number(isSet) << (bit & 7));
-  }
-  return out;
 }
 
 /** Numbers at q and above, and one at q - 1, which is none too large. */

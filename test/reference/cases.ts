@@ -62,15 +62,18 @@ export interface Lies {
   /** for this many items */
   readonly rowFor?: number;
   readonly faults?: Faults;
+  /** the only set whose section has them */
+  readonly faultsOf?: SetName;
 }
 
 /** The whole aggregate of items, honest but for these lies. */
 export function aggregateOf(items: readonly SignedItem[], lies: Lies = {}): Uint8Array {
-  const { header = headerOf(items), tableHash = TABLE_HASH, rowFor, faults = {} } = lies;
+  const { header = headerOf(items), tableHash = TABLE_HASH, rowFor, faultsOf } = lies;
   const sections = (['falcon512', 'falcon1024'] as const).flatMap((set) => {
     const own = items.filter((item) => item.set === set);
     if (own.length === 0) return [];
     const row = tableRow(set, rowFor ?? own.length);
+    const faults = faultsOf === undefined || faultsOf === set ? (lies.faults ?? {}) : {};
     return [proveReference({ set, row, tableHash, header, items: own, faults })];
   });
   return Uint8Array.from(Buffer.concat([header, ...sections]));

@@ -3,6 +3,7 @@ import { type Case, caseOf, type Reason } from './cases.ts';
 import { headerOf, type SignedItem } from './items.ts';
 import { proveReference } from './prover/prove.ts';
 import { tableRow } from './prover/runs.ts';
+import { type Projecting, sentOf } from './prover/steps.ts';
 import type { Faults, TraceEvent } from './prover/trace.ts';
 import { TABLE_HASH } from './table.ts';
 
@@ -20,6 +21,23 @@ export const spliced = (
   remove: number,
   ...put: readonly number[]
 ): Uint8Array => Uint8Array.from([...bytes.slice(0, at), ...put, ...bytes.slice(at + remove)]);
+
+/** Bytes whose number `index` of 44 bits, from `at` on, is this one. */
+export function withNumber(
+  bytes: Uint8Array,
+  at: number,
+  index: number,
+  value: bigint,
+): Uint8Array {
+  const out = bytes.slice();
+  for (let i = 0; i < 44; i++) {
+    const bit = 44 * index + i;
+    const place = at + (bit >> 3);
+    const isSet = (value >> BigInt(i)) & 1n;
+    out[place] = (out[place]! & ~(1 << (bit & 7))) | (Number(isSet) << (bit & 7));
+  }
+  return out;
+}
 
 /** The same other bytes sent and absorbed. */
 export const both = (
@@ -51,7 +69,11 @@ export interface Proved {
   readonly fields: readonly Field[];
 }
 
-export function proved(items: readonly SignedItem[]): Proved {
+/** @param showY is given y' of level 0 */
+export function proved(
+  items: readonly SignedItem[],
+  showY?: (sent: readonly bigint[]) => void,
+): Proved {
   const header = headerOf(items);
   const { set } = items[0]!;
   const events: TraceEvent[] = [];
@@ -63,6 +85,11 @@ export function proved(items: readonly SignedItem[]): Proved {
     items,
     trace: (event) => events.push(event),
   });
+  const zero = events.findLast((event) => event.kind === 'level' && event.level === 0);
+  if (zero?.kind === 'level') {
+    const { projecting } = zero.values as { projecting: Projecting };
+    showY?.(sentOf(projecting.projection));
+  }
   let at = header.length;
   const fields: Field[] = [];
   for (const event of events) {

@@ -18,6 +18,8 @@ import { parseArgs } from 'node:util';
 import { aggregate } from '../../src/aggregate/index.ts';
 import { formatResultFile, makeResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile } from '../../src/wire/triple.ts';
+import { badBounds } from './badBounds.ts';
+import { badBundleBounds } from './badBundleBounds.ts';
 import {
   badHeaders,
   badLists,
@@ -68,6 +70,8 @@ function* bad(): Generator<Case> {
   yield* cheatingProvers();
   yield* badHidden();
   yield* badBundles();
+  yield* badBounds();
+  yield* badBundleBounds();
 }
 
 /** Items by number, each once. */

@@ -43,7 +43,8 @@ export function outerBlock(
 ): OuterBlock {
   const { kappa1, cut, w } = params;
   const honest = keyMatrix(kappa1, values.length).map((row) => inner(row, values));
-  const { sent, hat, e } = cutLow(context.use('u', { name, u: honest }).u, cut, w > 0);
+  const low = cutLow(context.use('u', { name, u: honest }).u, cut, w > 0);
+  const { sent, hat, e } = context.use('cutU', { name, ...low });
   const block = { name, from, count: values.length, hat, e };
   if (w > 0) {
     const { hidden, bytes } = hide(context, params, name.slice(1) as MessageName, sent);
@@ -149,7 +150,7 @@ export function commitRows(context: Context, params: Ordinary, rows: Rows): Comm
   const t = context.use('t', innerCommitments(keyMatrix(kappa, n), rows));
   if (ct === 0) {
     const none = t.map((): Poly[] => []);
-    return { t, vT: digitsOfT(t, ft, bu), e: none, extended: rows };
+    return { t, vT: context.use('vT', digitsOfT(t, ft, bu)), e: none, extended: rows };
   }
   const dropped = t.map((list) => cutLow(list, ct, true));
   const tCut = context.use(

@@ -187,9 +187,17 @@ interface Limits {
 }
 
 /** Section 11.1: whether a projection is short, and all that is sent of it has a code. */
-const passes = (projection: Projection, { bound, t }: Limits): boolean =>
-  signedNormSq(projection) <= 288n * BigInt(bound) &&
-  sentOf(projection).every((x) => hasCode(x, t));
+function passes(
+  context: Context,
+  of: 'all' | 'x',
+  projection: Projection,
+  { bound, t }: Limits,
+): boolean {
+  const normSq = signedNormSq(projection);
+  const isCoded = sentOf(projection).every((x) => hasCode(x, t));
+  const isTaken = isCoded && normSq <= 288n * BigInt(bound);
+  return context.use('taken', { of, normSq, bound, isTaken }).isTaken;
+}
 
 /** y', U and V, or those of x: sent as two fields. @returns what is absorbed of them */
 function sendProjection(
@@ -216,6 +224,7 @@ export function project(
   { w = [], behind }: { w?: readonly bigint[]; behind?: Behind | undefined } = {},
 ): Projecting {
   const { st } = context.transcript;
+  const params = behind?.params;
   for (let counter = 0; counter < 16; counter++) {
     context.transcript.st = st;
     context.absorb('counter', Uint8Array.of(counter));
@@ -223,8 +232,8 @@ export function project(
     const projection = context.use('y', projectAll(seed, context.level, list));
     const ofX = behind && context.use('yX', projectAll(seed, context.level, behind.places));
     const passed = [
-      passes(projection, { bound: inSq, t: tY }),
-      ofX === undefined || passes(ofX, { bound: behind!.params.X, t: behind!.params.tX }),
+      passes(context, 'all', projection, { bound: inSq, t: tY }),
+      ofX === undefined || passes(context, 'x', ofX, { bound: params!.X, t: params!.tX }),
     ];
     if (passed.includes(false)) {
       if (counter < 15) continue;

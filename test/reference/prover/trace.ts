@@ -7,7 +7,7 @@
  */
 import type { MessageName } from './parameters.ts';
 import type { Poly } from './ring.ts';
-import type { Projection } from './steps.ts';
+import type { CutValues, Projection } from './steps.ts';
 
 export interface LevelView {
   readonly kind: 'level';
@@ -54,8 +54,12 @@ export interface FaultValues {
   t: readonly (readonly Poly[])[];
   /** g by pair */
   g: readonly Poly[];
+  /** the digits of t as they are carried (with ct = 0); at level 0 those of S and W, then of Y */
+  vT: readonly Poly[];
   /** u before the cut, by name uA, uB, u1, u2 */
   u: { readonly name: string; readonly u: readonly Poly[] };
+  /** u', û and e of such a u */
+  cutU: CutValues & { readonly name: string };
   /** hidden level: the digits x_M of a message, from which follows p_M */
   x: { readonly message: MessageName; readonly x: readonly Poly[] };
   /** hidden level: p_M as it is sent and absorbed */
@@ -66,6 +70,14 @@ export interface FaultValues {
   y: Projection;
   /** behind a hidden level: y_{x,j} and y*_{x,j} */
   yX: Projection;
+  /** whether a projection, or that of x, is taken: honestly if it is short and has a code */
+  taken: {
+    readonly of: 'all' | 'x';
+    readonly normSq: bigint;
+    /** of which at most 288 times is allowed */
+    readonly bound: number;
+    readonly isTaken: boolean;
+  };
   w: readonly bigint[];
   lifts: readonly Poly[];
   /** h by pair */
