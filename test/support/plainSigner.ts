@@ -6,8 +6,9 @@
  *
  * A transform is f64[n]: n/2 real parts, then n/2 imaginary parts, bit-reversed.
  */
-import { createCipheriv } from 'node:crypto';
+import { createCipheriv, createHash } from 'node:crypto';
 import { RCDT, roots } from '../../scripts/generate/signTables.ts';
+import { centre, decodePublicKey, multiply } from './reference.ts';
 
 const { re: ROOT_RE, im: ROOT_IM } = roots();
 
@@ -313,4 +314,61 @@ export function plainFfSampling(
   const z1 = half(t1, tree.slice(n + rest));
   const adjusted = plainAdd(t0, plainMultiply(l10, subtract(t1, z1)));
   return [half(adjusted, tree.slice(n, n + rest)), z1];
+}
+
+/** f, g, F from the encoding of a secret key, and G = h F mod q. */
+export function plainBasis(secretKey: Uint8Array, publicKey: Uint8Array): Basis {
+  const n = 2 ** (secretKey[0]! & 15);
+  const bits = Array.from(secretKey.subarray(1), (x) => x.toString(2).padStart(8, '0')).join('');
+  let at = 0;
+  const next = (width: number): number[] =>
+    Array.from({ length: n }, () => {
+      const x = Number.parseInt(bits.slice(at, (at += width)), 2);
+      return x < 2 ** (width - 1) ? x : x - 2 ** width;
+    });
+  const small = n === 512 ? 6 : 5;
+  const [f, g, F] = [next(small), next(small), next(8)];
+  return { f, g, F, G: multiply(decodePublicKey(publicKey), F).map(centre) };
+}
+
+/** Where the target c b / q is divided by q; the result is the same but for its last bits. */
+export type Order = 'product first' | 'quotient first' | 'division';
+
+const INVERSE_Q = 1 / 12289;
+
+/** The target of a point: t0 = c b11 / q, t1 = -c b01 / q. */
+function plainTarget(c: readonly number[], { b01, b11 }: PlainKey, order: Order) {
+  const point = plainFft(c);
+  if (order === 'quotient first') {
+    const part = point.map((x) => x * INVERSE_Q);
+    return [plainMultiply(part, b11), plainMultiply(part, b01).map((x) => -x)] as const;
+  }
+  const [x0, x1] = [plainMultiply(point, b11), plainMultiply(point, b01)];
+  if (order === 'division') return [x0.map((x) => x / 12289), x1.map((x) => x / -12289)] as const;
+  return [x0.map((x) => x * INVERSE_Q), x1.map((x) => x * -INVERSE_Q)] as const;
+}
+
+/**
+ * s1 and s2 of one attempt for the point c; the module signs with the product first.
+ *
+ * @param samplerSeed 48 bytes
+ */
+export function plainSign(
+  key: PlainKey,
+  c: readonly number[],
+  samplerSeed: Uint8Array,
+  order: Order = 'product first',
+): { s1: number[]; s2: number[] } {
+  const { b00, b01, b10, b11, tree } = key;
+  const seed = createHash('shake256', { outputLength: 56 }).update(samplerSeed).digest();
+  const stream = new PlainStream(new Uint8Array(seed));
+  const least = sigmaMin(c.length);
+  const [z0, z1] = plainFfSampling(...plainTarget(c, key, order), tree, (mu, inverse) =>
+    plainSamplerZ(stream, mu, inverse, least),
+  );
+  const row = (x: Float64Array, y: Float64Array): number[] =>
+    Array.from(plainIfft(plainAdd(plainMultiply(z0, x), plainMultiply(z1, y))), Math.round);
+  const s1 = row(b00, b10).map((v, i) => c[i]! - v);
+  const s2 = row(b01, b11).map((v) => 0 - v);
+  return { s1, s2 };
 }
