@@ -3,6 +3,7 @@
  * header or of the codes, the body is proved over the wrong bytes, so that nothing else fails.
  */
 import { badBounds } from './badBounds.ts';
+import { badHeaderBounds } from './badHeaderBounds.ts';
 import { badHidden } from './badHidden.ts';
 import { aggregateOf, type Case, type Lies, list, type Reason } from './cases.ts';
 import { bad, both, flippedBitsOf, proved, spliced } from './changes.ts';
@@ -292,4 +293,5 @@ export function* badCases(): Generator<Case> {
   yield* cheatingProvers();
   yield* badHidden();
   yield* badBounds();
+  yield* badHeaderBounds();
 }

@@ -28,6 +28,7 @@ import {
   cheatingProvers,
   flippedBits,
 } from './badCases.ts';
+import { badHeaderBounds } from './badHeaderBounds.ts';
 import { badHidden } from './badHidden.ts';
 import { badBundles, goodBundles } from './bundleCases.ts';
 import {
@@ -72,6 +73,7 @@ function* bad(): Generator<Case> {
   yield* badBundles();
   yield* badBounds();
   yield* badBundleBounds();
+  yield* badHeaderBounds();
 }
 
 /** Items by number, each once. */

@@ -33,7 +33,7 @@ test('a check that no vector notices, or that is in no table, is an error', {
   const code = [
     'import sys; sys.path.insert(0, ".")',
     'import checks',
-    'other = checks.NOTICED.replace("| bundle: magic", "| bundle: commitment")',
+    'other = checks.NOTICED.replace("    bundle: magic", "    bundle: commitment")',
     'checks.NOTICED = other.replace("header: unknown kind", "header: no kind")',
     'sys.exit(checks.main(["magic"]))',
   ].join('\n');
