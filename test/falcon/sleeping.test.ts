@@ -4,10 +4,10 @@
  *
  * The first two centres that are sampled are coefficients n/2 - 1 and n - 1 of c f / q, f of the
  * key: fractions with denominator q. With one point in q/2, one of them is an integer. What is
- * computed is then that integer but for rounding, which decides its floor, and so the sample and all
- * that follow it. The inputs below were found by this: of the first 298 000 points of Falcon-512, 36
- * have such a centre, of the first 211 000 of Falcon-1024, 30; 9 each of these differ in one of the
- * orders of `plainSign`.
+ * computed is then that integer but for rounding, which decides its floor, and so the sample and
+ * all that follow it. The inputs below were found by this: of the first 298 000 points of
+ * Falcon-512, 36 have such a centre, of the first 211 000 of Falcon-1024, 30; 9 each of these
+ * differ in one of the orders of `plainSign`.
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
