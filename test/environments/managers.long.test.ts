@@ -89,7 +89,7 @@ describe.each(MANAGERS)('$name', ({ name, script, install, exec, mark }) => {
     return;
   }
   const app = join(folder, name.replaceAll(' ', '-'));
-  const options = { cwd: app, env: ENVIRONMENT };
+  const options = { cwd: app, env: ENVIRONMENT, timeout: 200_000 };
   const run = async (...args: string[]): Promise<string> => {
     const { stdout } = await promisify(execFile)(process.execPath, [script, ...args], options);
     return stdout;

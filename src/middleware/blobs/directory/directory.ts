@@ -230,7 +230,8 @@ function streamOf(file: FileHandle): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(stream) {
-        const reading = file.read(new Uint8Array(READ_BYTES));
+        // With options, since the handles of Yarn PnP read nothing by default.
+        const reading = file.read(new Uint8Array(READ_BYTES), { length: READ_BYTES });
         const { bytesRead, buffer } = await reading.catch(async (error: unknown) => {
           await file.close();
           throw error;
