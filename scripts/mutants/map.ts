@@ -26,9 +26,10 @@ const ROOM = 'src/aggregate/';
 /** Readers and judges outside of it. */
 const OTHER_JUDGES: readonly string[] = [
   ...['deterministic', 'salts'].map((name) => `src/falcon/${name}.ts`),
-  ...['base64', 'der', 'input', 'jwk', 'pem', 'pkcs8', 'publicKey', 'secretKey', 'signatures'].map(
+  ...['base64', 'der', 'input', 'jwk', 'keyFile', 'pem', 'pkcs8', 'publicKey', 'secretKey'].map(
     (name) => `src/falcon/keys/${name}.ts`,
   ),
+  ...['signatures', 'symptoms'].map((name) => `src/falcon/keys/${name}.ts`),
   ...['address', 'edwards25519', 'mnemonic', 'signature'].map(
     (n) => `src/falcon/compat/algorand/${n}.ts`,
   ),

@@ -19,6 +19,7 @@ import { Runtime } from './service.ts';
 import type { ApiKeyRecord, QueueDepth } from './stores/port/taskStore.ts';
 
 export type { CodedError, ErrorCode, InvalidItem } from '../shared/errors.ts';
+export type { HostSignal, HostStream } from '../shared/hostTypes.ts';
 export type { FinalState, TaskState, UnfinishedState } from '../wire/taskStates.ts';
 export type {
   Arrivals,

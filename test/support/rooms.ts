@@ -216,7 +216,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     from: /^src\/middleware\//,
     self: 'src/middleware/',
     to: [
-      /^src\/shared\/(errors|bytes|utf8|random|wait|hash|optionRows)\.ts$/,
+      /^src\/shared\/(errors|hostTypes|bytes|utf8|random|wait|hash|optionRows)\.ts$/,
       /^src\/(falcon|falcon\/keys|aggregate)\/index\.ts$/,
       /^src\/(shared\/threads|wire)\//,
       /^hono(\/|$)/,

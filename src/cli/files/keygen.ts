@@ -32,7 +32,7 @@ export const command: Command = defineCommand({
     valued(
       'seed-file',
       'file',
-      'derive the key from 8 to 128 bytes (best: 48), bare or in hex with 0x; keep them secret',
+      'derive the key from 32 to 128 bytes (best: 48), bare or in hex with 0x; keep them secret',
       { isInput: true },
     ),
     SHOW,

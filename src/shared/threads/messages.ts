@@ -36,7 +36,7 @@ export function faultOf(error: unknown): Fault {
 }
 
 /** Returns the error with its fields; of a subclass, only they remain. */
-export const errorOf = ({ code, message, text, fields }: Fault): CodedError =>
+export const errorOf = ({ code, message, text, fields = {} }: Fault): CodedError =>
   defineFields(new CodedError(code, { message, cause: new Error(text) }), fields);
 
 /**
