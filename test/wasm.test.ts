@@ -20,7 +20,7 @@ const FUNCTIONS = [
   ...['decodePublicKey', 'decodeSignature', 'encodeSignature', 'expandKey', 'expandedLength'],
   ...['hashInit', 'hashSqueeze', 'hashToPoint', 'hashUpdate', 'keygen', 'keygenDraft'],
   ...['prepare', 'prepareBatchKey', 'repackSecretKey', 'signDraft'],
-  ...['publicKey', 'recoverS1', 'sign', 'signExpanded', 'verify', 'verifyBatch'],
+  ...['publicKey', 'recoverS1', 'signExpanded', 'verify', 'verifyBatch'],
   ...['signHedged', 'startHedged', 'verifyPrepared', 'wipe'],
 ];
 const REGIONS = [
@@ -171,7 +171,8 @@ describe.each(BOTH_MODULES)('nothing secret stays in memory, %s module', (name) 
       memory.set(secretKey, exports.SK.value);
       memory.set(testSeed.salt, exports.SEED.value);
       memory.set(samplerSeed, exports.SEED.value + 40);
-      expect(exports.sign(params.logn, 0, 32, 0)).toBeGreaterThan(0);
+      expect(exports.expandKey(params.logn)).toBe(0);
+      expect(exports.signExpanded(params.logn, 0, 32, 0)).toBeGreaterThan(0);
       expect(differences(running).length).toBeGreaterThan(0);
       const leaks = foundSecrets(memory, secrets);
       for (const what of ['secret key', 'sampler seed', 'expanded key', 'f as Int8Array']) {

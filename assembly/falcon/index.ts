@@ -33,7 +33,7 @@ export { keygen, publicKey } from './keygen';
 export { keygenDraft, repackSecretKey } from './draftKeygen';
 export { signDraft } from './draftSign';
 export { EXPANDED, expandedLength } from './expandKey';
-export { expandSecretKey as expandKey, sign, signExpanded } from './sign';
+export { expandSecretKey as expandKey, signExpanded } from './sign';
 export { signHedged, startHedged } from './hedged';
 export {
   absorbKey,

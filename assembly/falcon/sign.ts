@@ -60,21 +60,6 @@ export function expandSecretKey(logn: i32): i32 {
 }
 
 /**
- * Signs with the secret key in SK: expands it, then signs like `signExpanded`.
- *
- * Spec:   Falcon round 3, algorithm 10 (Sign)
- * Shape:  SK, SEED = salt (40) || sampler seed (48), message as for hashMessage (salt from SEED),
- *         profile ROUND_3 or ETH_FALCON -> SIG
- * Memory: EXPANDED, and all that signExpanded uses
- * Secret: SK, SEED
- * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID, E_INTERNAL; otherwise the signature's length
- */
-export function sign(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
-  const status = expandSecretKey(logn);
-  return status == OK ? signExpanded(logn, format, messageLen, profile) : status;
-}
-
-/**
  * Signs with the expanded key in EXPANDED.
  *
  * One hash point gets one signature: failed attempts are overwritten, never released. Each attempt

@@ -14,7 +14,7 @@ export { IN, PAIRS, POINT, PRODUCT, S2, SEED, SHAKE, SIG, SK, WORDS } from '../f
 export { EXPANDED, SIGN_TMP, expandedLength } from '../falcon/expandKey';
 export { signHedged, startHedged } from '../falcon/hedged';
 export { absorbKey } from '../falcon/reproducible';
-export { SEEDS, expandSecretKey, sign, signExpanded, wipeSign } from '../falcon/sign';
+export { SEEDS, expandSecretKey, signExpanded, wipeSign } from '../falcon/sign';
 export { STREAM, streamInit, streamPosition };
 
 /**

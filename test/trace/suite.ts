@@ -160,7 +160,8 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
         put('SEED', own ? secret.message.subarray(0, 40) : new Uint8Array(40).fill(7));
         m.bytes('SEED', 88).set(secret.samplerSeed, 40);
         put('IN', own ? secret.message : new Uint8Array(100).fill(9));
-        return m.exports.sign!(logn, format, 100);
+        expect(m.exports.expandKey!(logn)).toBe(0);
+        return m.exports.signExpanded!(logn, format, 100, 0);
       };
       /**
        * By forced decisions no signature is short enough: every attempt is made, and all that comes
