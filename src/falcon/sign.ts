@@ -23,7 +23,7 @@ import {
   SEED_BYTES,
 } from './params.ts';
 import type { KeyPair } from './types.ts';
-import { type Machine, type ModuleName, read, run } from './wasm.ts';
+import { type Machine, type ModuleName, machine, read, run } from './wasm.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -55,9 +55,15 @@ export function runSecret<T>(
  * Draws randomness for a call, and wipes it afterwards. It is drawn before the module is entered,
  * so that no code of the host runs while the module holds a secret.
  *
- * @throws CodedError `NO_RANDOMNESS`
+ * @throws CodedError `NO_WEBASSEMBLY`, `NO_RANDOMNESS`
  */
-export function withRandomness<T>(length: number, call: (drawn: Bytes) => T): T {
+export function withRandomness<T>(
+  module: ModuleName,
+  length: number,
+  call: (drawn: Bytes) => T,
+): T {
+  // A host without WebAssembly is told so, whatever else it lacks.
+  machine(module);
   const drawn = randomBytes(length);
   try {
     return call(drawn);
@@ -90,7 +96,7 @@ export function keygen(
   seed: InputBytes | undefined,
 ): KeyPair {
   if (seed !== undefined) return keygenFrom(module, params, seed);
-  return withRandomness(params.lengths.seed, (drawn) =>
+  return withRandomness(module, params.lengths.seed, (drawn) =>
     keygenFrom(module, params, new InputBytes('seed', drawn)),
   );
 }
@@ -161,7 +167,7 @@ export function sign(
   const key = readSecretKey(params, secretKey);
   const { format, testSeed } = options;
   if (testSeed === undefined) {
-    return withRandomness(HEDGE_BYTES, (drawn) =>
+    return withRandomness(module, HEDGE_BYTES, (drawn) =>
       signWith(module, params, message, key, format, (machine) => {
         if (!('expanded' in key)) machine.exports.absorbKey(params.logn, HEDGED);
         return hedgedSigner(machine, params, format, drawn);

@@ -134,7 +134,7 @@ function drawSeed(
   key: ExpandedKey,
   seed: Uint8Array,
 ): void {
-  withRandomness(HEDGE_BYTES, (drawn) => {
+  withRandomness(module, HEDGE_BYTES, (drawn) => {
     const { expanded } = checkKey(params, key);
     runSecret(
       module,

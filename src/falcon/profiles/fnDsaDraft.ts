@@ -56,7 +56,8 @@ class Scheme extends DraftVerifier {
   keygen(given: unknown): KeyPair {
     const { logn, lengths } = this.params;
     const seed = given === undefined ? undefined : readBytes('seed', given, SEED_BYTES);
-    if (seed === undefined) return withRandomness(SEED_BYTES, (drawn) => this.keygen(drawn));
+    if (seed === undefined)
+      return withRandomness(bestModule(), SEED_BYTES, (drawn) => this.keygen(drawn));
     const pair = runSecret(
       bestModule(),
       this.params,
@@ -104,7 +105,9 @@ class Scheme extends DraftVerifier {
     const { testSeed, ...rest } = readOptions(options, [...MESSAGE_OPTIONS, 'testSeed']);
     const words = checkMessageOptions(rest);
     if (testSeed === undefined) {
-      return withRandomness(SIGN_SEED_BYTES, (drawn) => this.signWith(drawn, key, input, words));
+      return withRandomness(bestModule(), SIGN_SEED_BYTES, (drawn) =>
+        this.signWith(drawn, key, input, words),
+      );
     }
     return this.signWith(testSeed, key, input, words);
   }
