@@ -26,10 +26,10 @@ const ROOM = 'src/aggregate/';
 /** Readers and judges outside of it. */
 const OTHER_JUDGES: readonly string[] = [
   ...['deterministic', 'salts'].map((name) => `src/falcon/${name}.ts`),
-  // Not yet: input, keyFile, pem, secretKey and symptoms, whose tests leave survivors.
-  ...['base64', 'der', 'jwk', 'pkcs8', 'publicKey', 'signatures'].map(
+  ...['base64', 'der', 'input', 'jwk', 'keyFile', 'pem', 'pkcs8', 'publicKey', 'secretKey'].map(
     (name) => `src/falcon/keys/${name}.ts`,
   ),
+  ...['signatures', 'symptoms'].map((name) => `src/falcon/keys/${name}.ts`),
   ...['address', 'edwards25519', 'mnemonic', 'signature'].map(
     (n) => `src/falcon/compat/algorand/${n}.ts`,
   ),
@@ -182,6 +182,7 @@ const RULES: readonly Rule[] = [
     files: keys('(base64|pem|input|symptoms)'),
     tests: ['../falcon/keys/base64', '../falcon/keys/wrappings', '../falcon/keys/keys'],
   },
+  { files: keys('(keyFile|secretKey)'), tests: ['../falcon/keys/keyFiles', '../falcon/keys/keys'] },
   { files: keys('(pkcs8|forms)'), tests: ['../falcon/keys/keys', '../falcon/keys/qsc'] },
   { files: keys('der'), tests: ['../falcon/keys/der', '../falcon/keys/keys'] },
   { files: keys('signatures'), tests: ['../falcon/keys/signatures'] },

@@ -54,7 +54,7 @@ export function readInput(input: unknown): Found {
       return { kind: 'pem', bytes: body, blocks };
     }
     if (isBraced(body)) {
-      const json = text ?? textOf(bytes);
+      const json = textOf(bytes);
       if (json !== undefined) return { kind: 'fields', fields: parseFields(json) };
     }
     if (text !== undefined) {

@@ -33,7 +33,7 @@ export function hasBlock(bytes: Bytes): boolean {
   return found < 0;
 }
 
-/** A block of a PEM text: its label, and the bounds of what is between its two lines. */
+/** A block of a PEM text: its label, and the bounds of the lines between its first and last. */
 export interface Block {
   readonly label: string;
   readonly from: number;
@@ -58,7 +58,7 @@ export function findBlocks(text: Bytes): Block[] {
     for (end = at; end < length && !isLineEnd(text[end]); ) end++;
     let from = at;
     let to = end;
-    while (from < to && isSpace(text[from])) from++;
+    while (isSpace(text[from])) from++;
     while (to > from && isSpace(text[to - 1])) to--;
     if (open === undefined) {
       const isFirst = isAt(text, from, BEGIN) && isAt(text, to - DASHES.length, ascii(DASHES));
@@ -66,7 +66,7 @@ export function findBlocks(text: Bytes): Block[] {
     } else if (text[from] === DASH) {
       const footer = ascii(`${DASHES}END ${open.label}${DASHES}`);
       if (to - from !== footer.length || !isAt(text, from, footer)) break;
-      blocks.push({ ...open, to: from });
+      blocks.push({ ...open, to: at - 1 });
       open = undefined;
     }
   }
@@ -114,7 +114,7 @@ export function decodeBlock(text: Bytes, blocks: readonly Block[], label: string
   if (fitting.length !== 1) throw badKey('pem', misfit(blocks, label, fitting.length));
   const { to } = fitting[0]!;
   let { from } = fitting[0]!;
-  while (isSpace(text[from]) || isLineEnd(text[from])) from++;
+  while (from < to && (isSpace(text[from]) || isLineEnd(text[from]))) from++;
   const digits = new Uint8Array(to - from);
   let count = 0;
   let hasHeader = false;

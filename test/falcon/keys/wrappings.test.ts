@@ -186,6 +186,33 @@ test('bytes that are no key by the look of them', () => {
   for (const text of [`${hex}g\n`, `g${hex}`, hex.slice(0, 63), `0x${hex.slice(0, 63)}`]) {
     expect(() => importSecretKey(text)).toThrow(bad(/key file$/));
   }
+  for (const text of ['+'.repeat(64), `yx${hex}`, `0y${hex}`, '`'.repeat(64), ':'.repeat(64)]) {
+    expect(() => importSecretKey(text)).toThrow(bad(/key file$/));
+  }
   expect(() => importSecretKey(bytes(MARK, [...secretKey]))).toThrow(bad(/a byte order mark/));
   expect(() => importPublicKey(bytes(MARK, [...publicKey]))).toThrow(bad(/a byte order mark/));
+  for (const place of [0, 1, 2]) {
+    const almost = bytes(MARK.with(place, 1), [...secretKey]);
+    expect(() => importSecretKey(almost)).toThrow(bad(/1284 bytes that are not a .* any form$/));
+  }
+});
+
+test('lines that are almost those of a block', () => {
+  // Text, as they do not begin or end as the first line of a block does.
+  for (const line of ['-----BEGIN_NOTES-----', '----BEGIN NOTES-----', '-----BEGIN NOTES----+']) {
+    expect(importSecretKey(`${line}\n${secretPem}`).key).toEqual(secretKey);
+  }
+  const label = (text: string) => secretPem.replaceAll('PRIVATE KEY', text);
+  for (const text of ['*PRIVATE KEY', 'PRIVATE*KEY', 'PRIVATE KEY*', '', 'K'.repeat(41)]) {
+    expect(() => importSecretKey(label(text))).toThrow(bad(/a line BEGIN is malformed/));
+  }
+  expect(() => importSecretKey(label('K'.repeat(40)))).toThrow(bad(/it is a K{40}, not a/));
+  for (const end of ['-----END PRIVATE KEY----+', '-----END PRIVATE KEY------', '----', '-']) {
+    const text = secretPem.replace('-----END PRIVATE KEY-----', end);
+    expect(() => importSecretKey(text)).toThrow(bad(/there is no line END PRIVATE KEY/));
+  }
+  const empty = '-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n';
+  for (const text of [empty, empty.replace('\n', '\n\n \r\n')]) {
+    expect(() => importSecretKey(text)).toThrow(bad(/^pem: /));
+  }
 });
