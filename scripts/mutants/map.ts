@@ -179,7 +179,11 @@ const RULES: readonly Rule[] = [
     tests: ['proof/vectors', 'labrador/stream', 'labrador/machine', 'proof/verify'],
   },
   {
-    files: keys('(base64|pem|input|symptoms)'),
+    files: keys('input'),
+    tests: ['keyFiles', 'wrappings', 'wiping', 'keys'].map((name) => `../falcon/keys/${name}`),
+  },
+  {
+    files: keys('(base64|pem|symptoms)'),
     tests: ['../falcon/keys/base64', '../falcon/keys/wrappings', '../falcon/keys/keys'],
   },
   { files: keys('(keyFile|secretKey)'), tests: ['../falcon/keys/keyFiles', '../falcon/keys/keys'] },

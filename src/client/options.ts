@@ -1,6 +1,6 @@
 /** The options of the client and its methods: each is read once, and checked before any request. */
 
-import { checkHook, readOptions, typeName } from '../shared/arguments.ts';
+import { checkHook, checkSignal, readOptions, typeName } from '../shared/arguments.ts';
 import type { HostSignal } from '../shared/hostTypes.ts';
 import type { CallOptions, ClientOptions, RetryOptions } from './types.ts';
 
@@ -56,6 +56,7 @@ export function readClientOptions(options: unknown): Settings {
     throw new TypeError('"serviceName" must be one path segment');
   }
   checkHook('fetch', fetch);
+  checkSignal(read.signal);
   return {
     baseUrl: read.baseUrl,
     apiKey: apiKey as ClientOptions['apiKey'],
@@ -67,7 +68,7 @@ export function readClientOptions(options: unknown): Settings {
     idempotencyKeys: readChoice('idempotencyKeys', idempotencyKeys, ['ask', true, false]),
     uploadBy: readChoice('uploadBy', uploadBy, ['auto', 'xhr', 'stream', 'whole']),
     compress: readChoice('compress', compress, ['gzip', false]),
-    signal: readSignal(read.signal),
+    signal: read.signal as HostSignal | undefined,
   };
 }
 
@@ -128,7 +129,7 @@ export function readCall<Options extends CallOptions>(
   ...names: readonly (keyof typeof READERS)[]
 ): Options {
   const read: Record<string, unknown> = readOptions(options, ['signal', ...names]);
-  readSignal(read.signal);
+  checkSignal(read.signal);
   const own = given(read);
   for (const name of names) {
     if (own[name] !== undefined) own[name] = READERS[name](name, own[name]);
@@ -160,14 +161,4 @@ function readText(name: string, value: unknown): string {
 function readArray(name: string, value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   throw new TypeError(`"${name}" expected an array, got ${typeName(value)}`);
-}
-
-/** Accepts the signals of every realm. */
-function readSignal(value: unknown): HostSignal | undefined {
-  if (value === undefined) return undefined;
-  const { aborted, addEventListener } = Object(value) as Partial<HostSignal>;
-  if (typeof aborted === 'boolean' && typeof addEventListener === 'function') {
-    return value as HostSignal;
-  }
-  throw new TypeError(`"signal" expected an AbortSignal, got ${typeName(value)}`);
 }

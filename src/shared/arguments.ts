@@ -239,7 +239,7 @@ export function checkSignal(signal: unknown): void {
   if (signal === undefined) return;
   const { aborted, addEventListener } = Object(signal);
   if (typeof aborted === 'boolean' && typeof addEventListener === 'function') return;
-  throw new TypeError('"signal" expected an AbortSignal');
+  throw new TypeError(`"signal" expected an AbortSignal, got ${typeName(signal)}`);
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   importSecretKey,
 } from '../../falcon/keys/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
-import { decodeWireHex, encodeWireHex } from '../../wire/hex.ts';
+import { decodeWireHex } from '../../wire/hex.ts';
 import { UsageError } from '../lib/command.ts';
 import type { Invocation } from '../lib/define.ts';
 import { readPassphrase } from '../lib/passphrase.ts';
@@ -113,8 +113,9 @@ function explain(kind: string, error: unknown): unknown {
   return new CodedError('BAD_KEY_FILE', { message, cause: error });
 }
 
-/** The formats of key files besides JSON, as forms of src/falcon/keys. */
+/** The formats of key files, as forms of src/falcon/keys. */
 const FORMS = {
+  json: { secret: 'json', public: 'json' },
   pem: { secret: 'pem', encrypted: 'encryptedPem', public: 'pem' },
   der: { secret: 'pkcs8', encrypted: 'encryptedPkcs8', public: 'spki' },
   raw: { secret: 'raw', public: 'raw' },
@@ -123,8 +124,8 @@ const FORMS = {
   jwk: { secret: 'jwk', public: 'jwk' },
 } as const;
 
-export type KeyFormat = 'json' | keyof typeof FORMS;
-export const KEY_FORMATS = ['json', ...Object.keys(FORMS)] as readonly KeyFormat[];
+export type KeyFormat = keyof typeof FORMS;
+export const KEY_FORMATS = Object.keys(FORMS) as readonly KeyFormat[];
 
 /** The contents of a key file. */
 export interface KeyParts {
@@ -138,20 +139,13 @@ export interface KeyParts {
  * @throws UsageError for a format that has no passphrase
  */
 export async function formatKey(
-  { parameterSet, publicKey, secretKey }: KeyParts,
+  { publicKey, secretKey }: KeyParts,
   format: KeyFormat,
   passphrase: Uint8Array | null = null,
 ): Promise<string | Uint8Array> {
   if (passphrase !== null) {
     const form = encryptedForm(format);
     return exportEncryptedSecretKey(secretKey!, passphrase, { form });
-  }
-  if (format === 'json') {
-    const fields = {
-      public_key: encodeWireHex(publicKey),
-      secret_key: secretKey && encodeWireHex(secretKey),
-    };
-    return `${JSON.stringify({ parameter_set: parameterSet, ...fields })}\n`;
   }
   const forms = FORMS[format];
   const made =

@@ -197,6 +197,13 @@ test('bytes that are no key by the look of them', () => {
   }
 });
 
+test('a key with its encrypted twin: the one that needs no passphrase', async () => {
+  for (const pem of [secretPem + encryptedPem, encryptedPem + secretPem]) {
+    expect(importSecretKey(pem).key).toEqual(secretKey);
+    expect((await importEncryptedSecretKey(pem, 'pass')).key).toEqual(secretKey);
+  }
+});
+
 test('lines that are almost those of a block', () => {
   // Text, as they do not begin or end as the first line of a block does.
   for (const line of ['-----BEGIN_NOTES-----', '----BEGIN NOTES-----', '-----BEGIN NOTES----+']) {
