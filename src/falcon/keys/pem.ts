@@ -59,7 +59,7 @@ export function findBlocks(text: Bytes): Block[] {
     let from = at;
     let to = end;
     while (isSpace(text[from])) from++;
-    while (to > from && isSpace(text[to - 1])) to--;
+    while (isSpace(text[to - 1])) to--;
     if (open === undefined) {
       const isFirst = isAt(text, from, BEGIN) && isAt(text, to - DASHES.length, ascii(DASHES));
       if (isFirst) open = { label: readLabel(text, from, to), from: end };
@@ -112,21 +112,22 @@ const isLabelCharacter = (code: number): boolean =>
 export function decodeBlock(text: Bytes, blocks: readonly Block[], label: string): Bytes {
   const fitting = blocks.filter((block) => block.label === label);
   if (fitting.length !== 1) throw badKey('pem', misfit(blocks, label, fitting.length));
-  const { to } = fitting[0]!;
-  let { from } = fitting[0]!;
-  while (from < to && (isSpace(text[from]) || isLineEnd(text[from]))) from++;
+  const { from, to } = fitting[0]!;
   const digits = new Uint8Array(to - from);
   let count = 0;
+  let start = from;
   let hasHeader = false;
   // Positions of line ends are public; the digits are secret.
   for (let i = from; i < to; i++) {
     const byte = text[i]!;
     if (byte === COLON) hasHeader = true;
-    if (!isSpace(byte) && !isLineEnd(byte)) digits[count++] = byte;
+    if (isSpace(byte) || isLineEnd(byte)) continue;
+    if (count === 0) start = i;
+    digits[count++] = byte;
   }
   if (hasHeader) {
     wipe(digits);
-    const what = isAt(text, from, PROC_TYPE) ? 'the header Proc-Type' : 'header lines';
+    const what = isAt(text, start, PROC_TYPE) ? 'the header Proc-Type' : 'header lines';
     throw badKey('pem', `it has ${what}, of RFC 1421: convert it with openssl pkcs8 -topk8`);
   }
   const der = decodeBase64(viewOf(digits, 0, count), 'standard');
