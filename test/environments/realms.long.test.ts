@@ -93,9 +93,9 @@ describe('a realm with crypto alone', () => {
         return names.join('; ');`),
     ).toBe(
       [
-        ...new Array(2).fill('TypeError: "workerUrl": this host has no URL'),
-        'TypeError: "workerUrl": this host has no URL',
-        ...new Array(2).fill('TypeError: "signal" expected an AbortSignal'),
+        ...new Array(3).fill('TypeError: "workerUrl": this host has no URL'),
+        'TypeError: "signal" expected an AbortSignal, got number',
+        'TypeError: "signal" expected an AbortSignal, got object',
         'none',
       ].join('; '),
     );
