@@ -1,4 +1,5 @@
 /** The client's error class, for every failure between a call and its answer. */
+import { defineFields } from '../shared/errors.ts';
 import type { Fault, InvalidItem, Problem, TaskRecord } from './types.ts';
 
 /**
@@ -28,43 +29,47 @@ export interface ClientErrorDetails {
 
 /** Messages contain method and path, but never the API key or the query, which may grant access. */
 export class ClientError extends Error {
-  override readonly name = 'ClientError';
-  readonly kind: ClientErrorKind;
+  // Declarations only, as in CodedError: for tools that compile fields to assignments.
+  declare readonly name: string;
+  declare readonly kind: ClientErrorKind;
   /**
    * The code of the service (`UNAUTHENTICATED`, `TOO_MANY_ITEMS`, …), `HTTP_<status>` if the server
    * sent none, or one of the codes of {@link ClientErrorKind}.
    */
-  readonly code: string;
+  declare readonly code: string;
   /** The HTTP status, if there was an answer. */
-  readonly status: number | undefined;
+  declare readonly status: number | undefined;
   /** The server's explanation, in words. */
-  readonly detail: string;
+  declare readonly detail: string;
   /** Faulty parts of the request. */
-  readonly errors: readonly Fault[];
+  declare readonly errors: readonly Fault[];
   /** Invalid items of the batch. */
-  readonly invalid: readonly InvalidItem[];
+  declare readonly invalid: readonly InvalidItem[];
   /** The wait that the server requests, in milliseconds. */
-  readonly retryAfterMs: number | undefined;
+  declare readonly retryAfterMs: number | undefined;
   /** The whole problem document. */
-  readonly problem: Problem | undefined;
+  declare readonly problem: Problem | undefined;
   /** The last record of the task, if a task failed. */
-  readonly record: TaskRecord | undefined;
+  declare readonly record: TaskRecord | undefined;
 
   constructor(kind: ClientErrorKind, details: ClientErrorDetails) {
     super(
       oneLine(details.message),
       details.cause === undefined ? undefined : { cause: details.cause },
     );
-    const { problem, record } = details;
-    this.kind = kind;
-    this.code = details.code;
-    this.status = details.status;
-    this.problem = problem;
-    this.record = record;
-    this.detail = problem?.detail ?? problem?.title ?? details.message;
-    this.errors = problem?.errors ?? [];
-    this.invalid = problem?.invalid ?? [];
-    this.retryAfterMs = details.retryAfterMs;
+    const { code, status, problem, retryAfterMs, record } = details;
+    defineFields(this, {
+      name: 'ClientError',
+      kind,
+      code,
+      status,
+      detail: problem?.detail ?? problem?.title ?? details.message,
+      errors: problem?.errors ?? [],
+      invalid: problem?.invalid ?? [],
+      retryAfterMs,
+      problem,
+      record,
+    });
   }
 }
 

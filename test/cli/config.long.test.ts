@@ -186,6 +186,12 @@ describe('the file', () => {
     await expect(readConfig(['port'], { options: {}, env: {} })).rejects.toThrow(message);
   });
 
+  it('may have a byte order mark', async () => {
+    write('falconry.json', '\ufeff{"port": 81}');
+    const { values } = await readConfig(['port'], { options: {}, env: {} });
+    expect(values.port).toBe(81);
+  });
+
   it('must be there when it is named', async () => {
     const options = { config: 'nowhere.json' };
     const reading = readConfig(['port'], { options, env: {} });

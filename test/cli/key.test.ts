@@ -99,6 +99,45 @@ describe('falconry key', () => {
   });
 });
 
+describe('files of other editors', () => {
+  const mark = (text: string) => `\ufeff${text}`;
+
+  it('have a byte order mark, which is skipped', async () => {
+    await works('sign --key key.json message.txt --raw -o plain.sig');
+    const hex = `0x${read('plain.sig').toString('hex')}`;
+    writeFileSync(at('hex.sig'), mark(hex));
+    writeFileSync(at('json.sig'), mark(`\r\n{"signature": "${hex}", "by": "Zoë"}`));
+    writeFileSync(at('seed.txt'), mark(`0x${'5a'.repeat(48)}`));
+    writeFileSync(at('marked.json'), mark(read('public.json').toString()));
+    for (const signature of ['plain.sig', 'hex.sig', 'json.sig']) {
+      const verify = `verify --key marked.json --signature ${signature} message.txt`;
+      expect(await works(verify)).toBe('valid: 1 signature\n');
+      expect(await facts(signature)).toMatchObject({ kind: 'signature', format: 'compressed' });
+    }
+    await works('keygen --seed-file seed.txt -o seeded.json');
+    const { secretKey } = falcon512.keygen(new Uint8Array(48).fill(0x5a));
+    const expected = `0x${Buffer.from(secretKey).toString('hex')}`;
+    expect(JSON.parse(read('seeded.json').toString()).secret_key).toBe(expected);
+  });
+
+  it('are named where they are not read', async () => {
+    await works('sign --key key.json message.txt --raw -o plain.sig');
+    writeFileSync(at('bare.sig'), read('plain.sig').toString('hex'));
+    const { code, err } = await run('verify --key public.json --signature bare.sig message.txt');
+    expect([code, err]).toEqual([1, expect.stringContaining('is text in hex without 0x')]);
+    writeFileSync(at('wide.json'), Buffer.from(read('key.json').toString(), 'utf16le'));
+    expect((await run('key public wide.json')).err).toContain('the text is in UTF-16');
+  });
+
+  it('have text in front of an encrypted key', async () => {
+    await works('key passphrase key.json --new-passphrase-file old.txt -o locked.pem');
+    writeFileSync(at('bag.pem'), mark(`Bag Attributes: ü\n${read('locked.pem')}`));
+    expect(await facts('bag.pem')).toEqual(
+      expect.objectContaining({ form: 'pem', encrypted: true }),
+    );
+  });
+});
+
 describe('falconry inspect', () => {
   it('identifies keys in every form, and prints no secret', async () => {
     const secret = { kind: 'secret key', parameter_set: 'falcon512', key_bytes: 1281 };

@@ -1,4 +1,4 @@
-/** Where the intrinsics are frozen, errors keep their codes, and pools work and close. */
+/** Where the intrinsics are frozen, by hand or by SES, errors keep their codes, and pools work and close. */
 import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,25 +10,32 @@ import { installHere, newFolder } from './project.ts';
 const folder = newFolder();
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The library as tools make it that compile class fields to assignments. */
+/** The library and the client as tools make them that compile class fields to assignments. */
 const ASSIGNING = 'assigning.mjs';
+const ASSIGNING_CLIENT = 'assigningClient.mjs';
 
 beforeAll(async () => {
-  installHere(folder);
+  installHere(folder, ['ses']);
+  await assigning('index.ts', ASSIGNING);
+  await assigning('client/index.ts', ASSIGNING_CLIENT);
+});
+
+async function assigning(entry: string, outfile: string): Promise<void> {
   await build({
-    entryPoints: [new URL('../../src/index.ts', import.meta.url).pathname],
-    outfile: join(folder, ASSIGNING),
+    entryPoints: [new URL(`../../src/${entry}`, import.meta.url).pathname],
+    outfile: join(folder, outfile),
     bundle: true,
     format: 'esm',
     platform: 'neutral',
     tsconfigRaw: { compilerOptions: { useDefineForClassFields: false } },
     logLevel: 'silent',
   });
-});
+}
 
 const FREEZES = {
-  'Error.prototype': 'Object.freeze(Error.prototype);',
-  'all classes and prototypes': `
+  'lockdown() of SES': "import 'ses'; lockdown();",
+  'Error.prototype frozen': 'Object.freeze(Error.prototype);',
+  'all classes and prototypes frozen': `
     for (const name of Object.getOwnPropertyNames(globalThis)) {
       const value = globalThis[name];
       if (typeof value !== 'function' || !value.prototype) continue;
@@ -99,15 +106,20 @@ test.each(
     [name, 'falconry'],
     [name, `./${ASSIGNING}`],
   ]),
-)('%s frozen: %s', async (name, library) => {
+)('%s: %s', async (name, library) => {
   const freeze = FREEZES[name as keyof typeof FREEZES];
   const said = await run(`${freeze} const f = await import('${library}'); ${SCRIPT}`);
   expect(JSON.parse(said)).toEqual(EXPECTED);
 });
 
-test.each(Object.keys(FREEZES))('%s frozen: the client', async (name) => {
+test.each(
+  Object.keys(FREEZES).flatMap((name) => [
+    [name, 'falconry/client'],
+    [name, `./${ASSIGNING_CLIENT}`],
+  ]),
+)('%s: %s', async (name, library) => {
   const said = await run(`${FREEZES[name as keyof typeof FREEZES]}
-    const { createClient } = await import('falconry/client');
+    const { createClient } = await import('${library}');
     const fetch = async () => Response.json({ code: 'NOT_FOUND', detail: 'no' }, { status: 404 });
     const client = createClient({ baseUrl: 'http://localhost/', retries: false, fetch });
     await client.task('1').catch(({ name, code, status, detail, kind }) =>

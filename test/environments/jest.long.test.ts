@@ -16,7 +16,6 @@ const body = (open: (name: string) => string) => `
 test('the library', async () => {
   const { aggregate, CodedError, createAggregatePool, createVerifyPool, falcon512, ready,
     verifyAggregate } = ${open('falconry')};
-  ${open('falconry/keys')};
   await ready();
   const items = [1, 2, 3].map((i) => {
     const { publicKey, secretKey } = falcon512.keygen();
@@ -33,6 +32,24 @@ test('the library', async () => {
     const late = await check(items).catch((error) => error);
     expect(late).toMatchObject({ name: 'CodedError', code: 'ABORTED' });
     expect(late instanceof CodedError).toBe(true);
+  }
+});
+test('keys', async () => {
+  const keys = ${open('falconry/keys')};
+  const { falcon512 } = ${open('falconry')};
+  const { publicKey, secretKey } = falcon512.keygen();
+  const same = (read) => String(read.key) === String(secretKey)
+    && String(read.publicKey) === String(publicKey);
+  for (const form of ['raw', 'pem', 'pkcs8', 'jwk', 'json']) {
+    expect(same(keys.importSecretKey(keys.exportSecretKey(secretKey, { form })))).toBe(true);
+  }
+  const json = JSON.stringify({ ...keys.exportSecretKey(secretKey, { form: 'jwk' }), kid: 'ü' });
+  expect(same(keys.importSecretKey(new Uint8Array(Buffer.from(json))))).toBe(true);
+  const sealing = keys.exportEncryptedSecretKey(secretKey, 'passwort ü');
+  if (crypto.subtle) {
+    expect(same(await keys.importEncryptedSecretKey(await sealing, 'passwort ü'))).toBe(true);
+  } else {
+    await expect(sealing).rejects.toMatchObject({ code: 'NO_WEBCRYPTO' });
   }
 });
 test('verify, client', async () => {
@@ -66,5 +83,5 @@ test.each(['node', 'jsdom'])('the environment %s', async (name) => {
     cwd: folder,
     env: { ...process.env, NODE_OPTIONS: FLAG, NODE_ENV: 'test' },
   }).catch((error) => error);
-  expect(stderr).toMatch(/Tests: +4 passed, 4 total/);
+  expect(stderr).toMatch(/Tests: +6 passed, 6 total/);
 });

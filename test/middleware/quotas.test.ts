@@ -21,6 +21,9 @@ const PATIENT = { bodyIdleTimeoutMs: 600_000, workers: false } as const;
 class CountedBlobs {
   puts = 0;
   bytes = 0;
+  /** Files that were written, or given up; each then waits for the gate. */
+  ended = 0;
+  gate: Promise<void> = Promise.resolve();
   readonly store: BlobStore;
   #onPut: (() => void)[] = [];
 
@@ -40,7 +43,10 @@ class CountedBlobs {
         if (body instanceof Uint8Array) this.bytes += body.length;
         const counted =
           body instanceof Uint8Array ? body : count(body as AsyncIterable<Uint8Array>);
-        return blobs.put(key, counted, options);
+        return blobs.put(key, counted, options).finally(() => {
+          this.ended++;
+          return this.gate;
+        });
       },
     };
   }
@@ -229,6 +235,22 @@ describe('uploads at once', () => {
     expect(await readdir(join(folder, 'tmp'))).toEqual([]);
     const notified = await world.ask('POST', `/v1/svc/aggsign/notify/${process_id}`);
     expect(notified.status).toBe(202);
+  });
+
+  it('look at the task again after they waited for another', async ({ hold, open }) => {
+    const world = await open();
+    const { url, process_id } = await world.create();
+    const earlier = hold(url, {});
+    await world.counted.begun(1);
+    const { promise: gate, resolve: release } = deferred<void>();
+    world.counted.gate = gate;
+    const later = world.put(url, '[]');
+    await until(() => world.counted.ended === 1);
+    expect((await world.ask('DELETE', `/v1/svc/tasks/${process_id}`)).status).toBe(200);
+    release();
+    expectProblem(await later, 409, 'CONFLICT');
+    expect((await earlier.answer).status).toBe(409);
+    expect(world.counted.puts).toBe(1);
   });
 
   it('end with the last of many to the same task', async ({ folder, hold, open }) => {

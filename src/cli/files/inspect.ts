@@ -9,7 +9,7 @@ import { defineCommand, type Invocation } from '../lib/define.ts';
 import { readInput } from '../lib/io.ts';
 import { FILE_LIMITS } from '../lib/tasks.ts';
 import { columns, plural } from '../lib/text.ts';
-import { FALCONS, keyContents, parseField } from './keyFile.ts';
+import { FALCONS, keyContents, parseField, textOf } from './keyFile.ts';
 
 export const command: Command = defineCommand({
   name: 'inspect',
@@ -57,7 +57,7 @@ function identify(file: Uint8Array): Facts {
   const found =
     aggregateFacts(file) ??
     secretKeyFacts(file) ??
-    keyFacts(file, 'public_key', importPublicKey) ??
+    keyFacts(file, 'public', importPublicKey) ??
     signatureFacts(file);
   if (found !== null) return found;
   throw new CodedError('BAD_KEY_FILE', {
@@ -113,38 +113,39 @@ function attempt<T>(read: () => T): T | null {
   }
 }
 
-const DASH = 0x2d;
-const OPEN_BRACE = 0x7b;
-
 /** The form of a key file, by its name on the command line. */
 function formOf(file: Uint8Array, contents: Uint8Array, form: string): string {
-  if (contents !== file) return file[0] === OPEN_BRACE ? 'json' : 'hex';
+  if (contents !== file) return 'hex';
   return form === 'pkcs8' || form === 'spki' ? 'der' : form;
 }
 
 function secretKeyFacts(file: Uint8Array): Facts | null {
   try {
-    const facts = keyFacts(file, 'secret_key', importSecretKey);
+    const facts = keyFacts(file, 'secret', importSecretKey);
     return facts && { ...facts, encrypted: false };
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'PASSPHRASE_NEEDED') throw error;
-    return { kind: 'secret key', form: file[0] === DASH ? 'pem' : 'der', encrypted: true };
+    return {
+      kind: 'secret key',
+      form: textOf(file) === undefined ? 'der' : 'pem',
+      encrypted: true,
+    };
   }
 }
 
 /** The facts of a key, which is cleared; null if there is none. */
 function keyFacts(
   file: Uint8Array,
-  field: 'public_key' | 'secret_key',
+  which: 'public' | 'secret',
   read: typeof importPublicKey | typeof importSecretKey,
 ) {
-  const input = attempt(() => keyContents(file, field));
+  const input = attempt(() => keyContents(file, which));
   const found = input && attempt(() => read(input));
   if (!input || !found) return null;
   const { parameterSet: parameter_set, key, form } = found;
   key.fill(0);
-  const kind = field.replace('_', ' ');
-  return { kind, parameter_set, form: formOf(file, input, form), key_bytes: key.length };
+  const facts = { parameter_set, form: formOf(file, input, form), key_bytes: key.length };
+  return { kind: `${which} key`, ...facts };
 }
 
 const DETERMINISTIC = 0x80;

@@ -1,6 +1,6 @@
 /**
- * Keys and signatures in files. The command line's own form is JSON with `public_key`, `secret_key`
- * or `signature`, or the hex text alone; src/falcon/keys reads every other form of keys.
+ * Keys, signatures and seeds in files: hex text with 0x, and JSON with `signature` or `seed`, are
+ * the command line's own forms; src/falcon/keys reads every other form of keys.
  */
 import { falcon512, falcon1024 } from '../../falcon/index.ts';
 import {
@@ -14,46 +14,77 @@ import {
   importSecretKey,
 } from '../../falcon/keys/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
+import { decodeUtf8 } from '../../shared/utf8.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
 import { UsageError } from '../lib/command.ts';
 import type { Invocation } from '../lib/define.ts';
 import { readPassphrase } from '../lib/passphrase.ts';
 
-type FieldName = 'public_key' | 'secret_key' | 'signature' | 'seed';
-
 const MAX_BYTES = 4096;
-const OPEN_BRACE = 0x7b;
 
 export const FALCONS = { falcon512, falcon1024 };
 
 export const SIGNATURE_FORMATS = ['compressed', 'padded', 'constantTime'] as const;
 
 /**
- * The bytes of a field, from a file in the command line's own forms or as bare bytes.
+ * The bytes of a signature or seed: from JSON, from hex text, or bare.
  *
- * @throws CodedError `BAD_KEY_FILE` if the file, which messages call `what`, does not hold it
+ * @param what names the file in messages
+ * @throws CodedError `BAD_KEY_FILE` if the file does not hold the field
  */
-export function parseField(file: Uint8Array, field: FieldName, what: string): Uint8Array {
-  const text = asText(file);
+export function parseField(
+  file: Uint8Array,
+  field: 'signature' | 'seed',
+  what: string,
+): Uint8Array {
+  const text = textOf(file);
   if (text === undefined) return file;
-  const isJson = file[0] === OPEN_BRACE;
-  if (!isJson && !text.startsWith('0x')) return file;
-  let value: unknown = text;
+  if (text.startsWith('0x')) return parseHex(text, field, what);
+  if (!text.startsWith('{')) {
+    // A bare seed may be such text; a signature never is.
+    if (field === 'seed' || !/^[0-9a-f]+$/i.test(text)) return file;
+    throw badFile(`${what} is text in hex without 0x`);
+  }
+  let value: unknown;
   try {
-    if (isJson) value = JSON.parse(text)[field];
+    value = JSON.parse(text)[field];
   } catch (cause) {
-    throw new CodedError('BAD_KEY_FILE', { message: `${what} is not valid JSON`, cause });
+    throw badFile(`${what} is not valid JSON`, cause);
   }
-  const bytes = decodeWireHex(value, MAX_BYTES);
-  if (typeof bytes === 'string') {
-    throw new CodedError('BAD_KEY_FILE', { message: `${what} does not hold a ${field} in hex` });
-  }
+  return parseHex(value, field, what);
+}
+
+/**
+ * A key as src/falcon/keys reads it: the bytes of hex text, or the file itself.
+ *
+ * @throws CodedError `BAD_KEY_FILE`
+ */
+export function keyContents(file: Uint8Array, kind: 'public' | 'secret'): Uint8Array {
+  const text = textOf(file);
+  return text?.startsWith('0x') ? parseHex(text, `${kind} key`, 'the key file') : file;
+}
+
+function parseHex(text: unknown, holding: string, what: string): Uint8Array {
+  const bytes = decodeWireHex(text, MAX_BYTES);
+  if (typeof bytes === 'string') throw badFile(`${what} does not hold a ${holding} in hex`);
   return bytes;
 }
 
+/** The trimmed text of a file without its byte order mark; undefined if it is not UTF-8. */
+export function textOf(file: Uint8Array): string | undefined {
+  try {
+    return decodeUtf8(file).trim();
+  } catch {
+    return undefined;
+  }
+}
+
+const badFile = (message: string, cause?: unknown) =>
+  new CodedError('BAD_KEY_FILE', { message, cause });
+
 /** Reads a public key in any form. @throws CodedError `BAD_KEY_FILE` */
 export function readPublicKey(file: Uint8Array): ImportedPublicKey {
-  const input = keyContents(file, 'public_key');
+  const input = keyContents(file, 'public');
   try {
     return importPublicKey(input);
   } catch (error) {
@@ -72,7 +103,7 @@ export async function withSecretKey<T>(
   { io, option }: Invocation,
   use: (key: ImportedSecretKey, passphrase: Uint8Array | null) => Promise<T>,
 ): Promise<T> {
-  const input = keyContents(file, 'secret_key');
+  const input = keyContents(file, 'secret');
   let passphrase: Uint8Array | null = null;
   let key: ImportedSecretKey | null = null;
   try {
@@ -100,17 +131,9 @@ export function importPlain(input: Uint8Array): ImportedSecretKey | null {
   }
 }
 
-/** The input for src/falcon/keys: the bytes of our own forms, the file itself in all others. */
-export function keyContents(file: Uint8Array, field: 'public_key' | 'secret_key'): Uint8Array {
-  return file[0] === OPEN_BRACE && asText(file)?.includes('"kty"')
-    ? file
-    : parseField(file, field, 'the key file');
-}
-
 function explain(kind: string, error: unknown): unknown {
   if (!isCodedError(error) || error.code !== 'BAD_KEY') return error;
-  const message = `the key file does not hold a valid ${kind} key: ${error.message}`;
-  return new CodedError('BAD_KEY_FILE', { message, cause: error });
+  return badFile(`the key file does not hold a valid ${kind} key: ${error.message}`, error);
 }
 
 /** The formats of key files, as forms of src/falcon/keys. */
@@ -160,10 +183,4 @@ export async function formatKey(
 export function encryptedForm(format: KeyFormat): 'encryptedPem' | 'encryptedPkcs8' {
   if (format === 'pem' || format === 'der') return FORMS[format].encrypted;
   throw new UsageError('only pem and der can have a passphrase');
-}
-
-/** The trimmed text, if the bytes are ASCII. */
-function asText(file: Uint8Array): string | undefined {
-  if (file.some((byte) => byte > 126)) return undefined;
-  return new TextDecoder().decode(file).trim();
 }

@@ -7,6 +7,7 @@
  */
 import { readFile, stat } from 'node:fs/promises';
 import { fallbackOf, type OptionRow } from '../../shared/optionRows.ts';
+import { decodeUtf8 } from '../../shared/utf8.ts';
 import { UsageError } from './command.ts';
 import { ALL_SETTINGS, envOf, optionOf, type SettingName, type SettingValue } from './settings.ts';
 import { readSetting } from './settingText.ts';
@@ -169,11 +170,11 @@ async function readConfigFile(
     faults.push({ name: 'config', message: `${path} ${message}` });
     return null;
   };
-  let text: string;
+  let bytes: Uint8Array;
   try {
     const { size } = await stat(path);
     if (size > MAX_FILE_BYTES) return fault('is too large for a configuration file');
-    text = await readFile(path, 'utf8');
+    bytes = await readFile(path);
   } catch (error) {
     const { code, syscall } = error as NodeJS.ErrnoException;
     // A folder that may not be entered, as after sudo, counts as one without the file.
@@ -182,7 +183,7 @@ async function readConfigFile(
     return fault(code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`);
   }
   try {
-    return { path, values: checkNames(path, JSON.parse(text), faults) };
+    return { path, values: checkNames(path, JSON.parse(decodeUtf8(bytes)), faults) };
   } catch (error) {
     return fault(`is not valid JSON: ${(error as Error).message}`);
   }

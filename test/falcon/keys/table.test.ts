@@ -1,8 +1,17 @@
-/** The table of docs/keys.md: which files are read, as bytes and as text, here and by OpenSSL. */
+/**
+ * The table of docs/keys.md: which files are read, as bytes and as text, by the command line, and
+ * by OpenSSL.
+ */
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { exportSecretKey, importSecretKey } from '../../../src/falcon/keys/index.ts';
+import {
+  exportPublicKey,
+  exportSecretKey,
+  importSecretKey,
+} from '../../../src/falcon/keys/index.ts';
+import { falconryHere, temporaryFolder } from '../../cli/cli.ts';
 import { testKeys } from '../../support/ours.ts';
 
 const { secretKey } = testKeys(512);
@@ -44,6 +53,7 @@ const FILES: readonly [string, Buffer, Buffer?][] = [
   ['JSON with a byte order mark', utf8(`\ufeff${json}`)],
   ['JSON in UTF-16', Buffer.from(json, 'utf16le')],
   ['hexadecimal text', utf8(der('raw').toString('hex'))],
+  ['hexadecimal text with 0x', utf8(`\ufeff0x${der('raw').toString('hex')}\n`)],
 ];
 const BINARY = new Set(['raw, bare, extended', 'DER']);
 
@@ -56,20 +66,28 @@ const answer = (read: () => unknown): 'yes' | 'no' => {
   }
 };
 
-test.each(FILES)('%s', (name, file, peer) => {
+const folder = temporaryFolder();
+const publicKey = JSON.stringify(exportPublicKey(testKeys(512).publicKey, { form: 'json' }));
+
+test.each(FILES)('%s', async (name, file, peer) => {
   const asText = file.toString(/UTF-16/.test(name) ? 'utf16le' : 'utf8');
   const format = BINARY.has(name) ? 'der' : 'pem';
+  const path = join(folder.path, 'key');
+  writeFileSync(path, file);
+  const { code, out } = await falconryHere(['key', 'public', path]);
+  if (code === 0) expect(out).toBe(`${publicKey}\n`);
   const cells = [
     name,
     answer(() => importSecretKey(file)),
     BINARY.has(name) ? '–' : answer(() => importSecretKey(asText)),
+    code === 0 ? 'yes' : 'no',
     peer === undefined
       ? '–'
       : answer(() => createPrivateKey({ key: peer, format, type: 'pkcs8' } as never)),
   ];
   const docs = readFileSync(new URL('../../../docs/keys.md', import.meta.url), 'utf8');
   const rows = docs.split('\n').map((line) => line.split('|').map((cell) => cell.trim()));
-  expect(rows.find((row) => row[1] === name)?.slice(1, 5)).toEqual(cells);
+  expect(rows.find((row) => row[1] === name)?.slice(1, 6)).toEqual(cells);
 });
 
 test('raw, bare and extended are alike', () => {

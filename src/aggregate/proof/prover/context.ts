@@ -41,9 +41,7 @@ export interface ShownLevel {
 }
 
 /** Thrown when the level fails with this retry byte (docs/protocol.md, 12). */
-class LevelFailure extends Error {
-  override readonly name = 'LevelFailure';
-}
+class LevelFailure extends Error {}
 
 /** Approximate time between yields to other work of the thread. */
 const SLICE_MS = 20;
