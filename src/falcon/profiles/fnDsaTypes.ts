@@ -49,8 +49,9 @@ export interface FnDsaDraft {
   /**
    * Generates a key pair.
    *
-   * @param seed 32 secret bytes. The keys equal those of rust-fn-dsa for the same seed. Default:
-   *   fresh randomness
+   * @param seed 32 secret bytes. Three of four seeds give the keys of rust-fn-dsa; the others give
+   *   another pair of the same stream, since its solver rejects some pairs (f, g). Default: fresh
+   *   randomness
    * @throws TypeError or RangeError if the seed is not 32 bytes; CodedError `NO_RANDOMNESS` if the
    *   host has no secure randomness
    */
