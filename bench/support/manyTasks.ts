@@ -33,7 +33,7 @@ export async function makeManyTasks(dataDirectory: string, count: number): Promi
     INSERT INTO tasks (
       id, client_id, kind, state, attempt, failures, losses, count, threads, progress,
       created_at, submitted_at, updated_at, finished_at, expires_ms, submitted, due_ms, finished_ms,
-      input_key, input_bytes, input_tag, result_key, result_bytes, result_tag,
+      turn, input_key, input_bytes, input_tag, result_key, result_bytes, result_tag,
       result_format, aggregate_bytes, error)
     SELECT ${FIRST_ID} + i, 1, 'aggregate', iif(${failed}, 'failed', 'completed'),
       1, 0, 0, 1722, 1, NULL,
@@ -42,7 +42,7 @@ export async function makeManyTasks(dataDirectory: string, count: number): Promi
       strftime('%Y-%m-%dT%H:%M:%S', 1750000005 + i / 10, 'unixepoch') || '.200000001Z',
       strftime('%Y-%m-%dT%H:%M:%S', 1750000005 + i / 10, 'unixepoch') || '.200000001Z',
       1750003600000 + 100 * i, 1, NULL, 1750000005200 + 100 * i,
-      NULL, NULL, NULL,
+      0, NULL, NULL, NULL,
       iif(${failed}, NULL, 'results/1/' || (${FIRST_ID} + i) || '.json'),
       iif(${failed}, NULL, 264000), NULL,
       iif(${failed}, NULL, 'proof'), iif(${failed}, NULL, 131817),
