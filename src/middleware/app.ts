@@ -36,6 +36,7 @@ export function createApp(runtime: Runtime): Hono<Env> {
     budget: new BodyBudget(settings.maxBufferedBytes),
     limiter: new RequestLimiter({ perSecond: requestsPerSecond, burst }),
     anonymous: new AnonymousLimiter({ perSecond: refusedPerSecond, burst: refusedBurst }),
+    visitors: new RequestLimiter({ perSecond: refusedPerSecond, burst: refusedBurst }),
     reservations: new Reservations(),
   };
   const routes: Route[] = [
@@ -102,12 +103,13 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   let leave = () => {};
   let response: Response;
   try {
-    if (route.right !== 'open') leave = deps.runtime.enter();
+    if (route.right === 'open') deps.visitors.take(remoteAddress(c, deps.settings));
+    else leave = deps.runtime.enter();
     const caller = route.right === 'key' ? await identify(c, deps) : { clientId: 0 };
     if (route.right === 'key') {
       c.set('clientId', caller.clientId);
       const { rate } = await deps.runtime.ports.limits.of(caller.clientId);
-      deps.limiter.take(caller.clientId, rate);
+      deps.limiter.take(caller.clientId, rate, performance.now(), route.cost?.(c));
     }
     response = await route.handle(c, caller);
     // These answers contain signed URLs.

@@ -138,17 +138,25 @@ describe('an aggregation task', () => {
     const before = performance.now();
     const turns: number[] = [];
     const timer = setInterval(() => turns.push(performance.now() - before), 5);
-    const judge = (claimed: Uint8Array, items: readonly TaskItem[]) =>
-      aggregator.judge(claimed, packStatements(items));
+    const judge = (claimed: Uint8Array, items: readonly TaskItem[], clientId = 1) =>
+      aggregator.judge(clientId, claimed, packStatements(items));
     expect(await judge(aggregate, batch)).toBe(true);
     clearInterval(timer);
     expect(turns.length).toBeGreaterThan(3); // this thread was free meanwhile
     expect(await judge(aggregate, batch.toReversed())).toBe(false);
     expect(await judge(aggregate.subarray(1), batch)).toBe(false);
-    const many = Array.from({ length: 66 }, () => judge(aggregate.subarray(1), batch));
-    const refused = (await Promise.allSettled(many)).filter(({ status }) => status === 'rejected');
-    expect(refused).toHaveLength(2);
-    expect(refused[0]).toMatchObject({ reason: { code: 'OVERLOADED', retriable: true } });
+    const ended: string[] = [];
+    const many = (count: number, clientId: number) =>
+      Array.from({ length: count }, async () => {
+        const verdict = judge(aggregate.subarray(1), batch, clientId);
+        ended.push(`${await verdict.catch(({ code }) => code)} ${clientId}`);
+      });
+    // One client fills the queue; another has its share, and its turns.
+    await Promise.all([...many(66, 1), ...many(20, 2), ...many(24, 3)]);
+    const count = (what: string) => ended.filter((end) => end === what).length;
+    expect([1, 2, 3].map((client) => count(`OVERLOADED ${client}`))).toEqual([2, 0, 2]);
+    expect([1, 2, 3].map((client) => count(`false ${client}`))).toEqual([64, 20, 22]);
+    expect(ended.lastIndexOf('false 2')).toBeLessThan(ended.lastIndexOf('false 1') - 20);
   });
 
   it('makes a proof of a few where it is told to, and fails where there can be none', async () => {

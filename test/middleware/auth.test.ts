@@ -213,6 +213,23 @@ describe('the address of a caller', () => {
   });
 });
 
+describe('documents that need no key', () => {
+  it.for(['/v1/openapi.json', '/v1/ui'])('%s is limited by address', async (path, { start }) => {
+    const settings = { limits: { refusedPerSecond: 1, refusedBurst: 3 }, trustProxy: true };
+    const http = await start({ ...settings, workers: false });
+    stopClock();
+    const get = (address: string, at = path, key: string | null = null) =>
+      http.ask('GET', at, undefined, { key, headers: { 'x-forwarded-for': address } });
+    for (let i = 0; i < 3; i++) expect((await get('192.0.2.1')).status).toBe(200);
+    const refused = await get('192.0.2.1');
+    expectProblem(refused, 429, 'RATE_LIMITED');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect((await get('192.0.2.2')).status).toBe(200);
+    // Nothing else is limited by it.
+    expect((await get('192.0.2.1', TASKS, http.alice)).status).toBe(200);
+  });
+});
+
 describe('limits of a client', () => {
   it('answers 429 when requests come too fast, to this client only', async ({ start }) => {
     const http = await start({ limits: { requestsPerSecond: 1, burst: 5 } });

@@ -1,8 +1,11 @@
-import { describe, expect } from 'vitest';
+import { afterEach, describe, expect, vi } from 'vitest';
+import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { expectProblem, serviceTest } from './support.ts';
 
 const TASKS = '/v1/svc/tasks';
 const NANOSECONDS = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/;
+
+afterEach(() => vi.restoreAllMocks());
 
 const { it, http } = serviceTest({ workers: false });
 
@@ -153,7 +156,33 @@ describe('GET /v1/svc/tasks', () => {
     'status=waiting&status=failed',
     'order=up',
     'order=',
+    'state=failed',
+    'Status=failed',
+    '__proto__=1',
   ])('refuses ?%s', async (query) => {
     expectProblem(await http.ask('GET', `${TASKS}?${query}`), 400, 'INVALID_QUERY');
+  });
+});
+
+describe('a large page', () => {
+  it('costs one request per 100 tasks that it has, and is read in slices', async ({ start }) => {
+    vi.spyOn(performance, 'now').mockReturnValue(performance.now());
+    const store = memoryStore();
+    const limits = { requestsPerSecond: 1, burst: 12 };
+    const own = await start({ store, limits, workers: false });
+    const [key] = await store.apiKeys.listApiKeys();
+    const { clientId } = key!;
+    for (let i = 0; i < 250; i++) {
+      await store.tasks.put({ clientId, state: 'created', threads: 1, ttlMs: 1e6 });
+    }
+    const slices = vi.spyOn(store.tasks, 'list');
+    const list = (query: string) => own.ask('GET', `${TASKS}?${query}`);
+    // Of the ten requests that a page of 1000 may cost, seven are given back.
+    expect((await list('limit=1000')).json.tasks).toHaveLength(250);
+    expect(slices.mock.calls.map(([{ limit }]) => limit)).toEqual([100, 100, 100]);
+    expect((await list('limit=200')).json.tasks).toHaveLength(200);
+    expectProblem(await list('limit=900'), 429, 'RATE_LIMITED');
+    for (let i = 0; i < 7; i++) expect((await list('limit=100')).status).toBe(200);
+    expectProblem(await list('limit=1'), 429, 'RATE_LIMITED');
   });
 });

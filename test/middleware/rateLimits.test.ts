@@ -48,6 +48,21 @@ describe('a bucket', () => {
     expect(passing(limiter, 'a', 101_000)).toBe(1);
   });
 
+  it('is in debt after a request that costs more than it holds, which waits until it is full', () => {
+    const limiter = new RequestLimiter({ perSecond: 1, burst: 4 });
+    const take = (cost: number, nowMs: number) => limiter.take('a', undefined, nowMs, cost);
+    take(3, 0);
+    expect(retryAfter(() => take(3, 0))).toBe('2');
+    expect(retryAfter(() => take(10, 2999))).toBe('1');
+    take(10, 3000);
+    expect(retryAfter(() => take(1, 3000))).toBe('7');
+    limiter.give('a', 5);
+    expect(retryAfter(() => take(1, 3000))).toBe('2');
+    expect(passing(limiter, 'a', 5000)).toBe(1);
+    limiter.give('b', 5);
+    expect(passing(limiter, 'b', 5000)).toBe(4);
+  });
+
   it('names the wait until the next token, in whole seconds, at least one', () => {
     const limiter = new RequestLimiter({ perSecond: 0.25, burst: 1 });
     limiter.take('a', undefined, 0);

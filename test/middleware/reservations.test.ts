@@ -38,6 +38,30 @@ describe('reservations', () => {
     reservation.close();
   });
 
+  it('without a known length give way to older ones of their kind', async () => {
+    const [oldest, known, newer, newest] = [0, 1, 2, 3].map(() => many.open(1, 100, none));
+    expect(await oldest!.cover(20, 25)).toBe(true);
+    expect(await known!.cover(30)).toBe(true);
+    expect(await newer!.cover(20, 25)).toBe(true);
+    expect(await newest!.cover(20, 25)).toBe(true);
+    expect(await newest!.cover(30, 35)).toBe(false);
+    let isCovered = false;
+    const covering = oldest!.cover(40, 45).then((is) => (isCovered = is));
+    await new Promise(setImmediate);
+    expect([newest, newer].map((each) => each!.ending.aborted)).toEqual([true, false]);
+    expect(isCovered).toBe(false);
+    newest!.close();
+    expect(await covering).toBe(true);
+    expect([await newest!.cover(1, 2), await newer!.cover(21, 22)]).toEqual([false, true]);
+    // One of known length neither ends others nor is ended.
+    newer!.ending.addEventListener('abort', () => newer!.close());
+    expect(await known!.cover(60)).toBe(false);
+    expect(await oldest!.cover(71, 80)).toBe(false);
+    expect([known!.ending.aborted, newer!.ending.aborted]).toEqual([false, true]);
+    for (const each of [oldest, known]) each!.close();
+    expect(many.heldBytes(1)).toBe(0);
+  });
+
   it('count bytes that were stored while the store was asked', async () => {
     const first = many.open(1, 100, none);
     await first.cover(70);

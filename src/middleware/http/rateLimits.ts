@@ -20,8 +20,13 @@ export class RequestLimiter {
     this.#rate = rate;
   }
 
-  /** @throws ProblemError `RATE_LIMITED` with the seconds to wait if the bucket is empty */
-  take(key: number | string, rate = this.#rate, nowMs = performance.now()): void {
+  /**
+   * Takes the tokens that a request costs. One that costs more than a full bucket holds needs a full
+   * bucket, and leaves a debt.
+   *
+   * @throws ProblemError `RATE_LIMITED` with the seconds to wait if there are too few
+   */
+  take(key: number | string, rate = this.#rate, nowMs = performance.now(), cost = 1): void {
     let bucket = this.#buckets.get(key);
     if (bucket === undefined) {
       if (this.#buckets.size >= MAX_BUCKETS) this.#makeRoom(nowMs);
@@ -30,8 +35,15 @@ export class RequestLimiter {
     bucket.rate = rate;
     bucket.tokens = refilled(bucket, nowMs);
     bucket.atMs = nowMs;
-    if (bucket.tokens < 1) throw refusal(bucket);
-    bucket.tokens--;
+    const needed = Math.min(cost, rate.burst);
+    if (bucket.tokens < needed) throw refusal(bucket, needed);
+    bucket.tokens -= cost;
+  }
+
+  /** Returns tokens that a request turned out not to cost. */
+  give(key: number | string, tokens: number): void {
+    const bucket = this.#buckets.get(key);
+    if (bucket !== undefined) bucket.tokens += tokens;
   }
 
   /** Throws when `take` would, but takes nothing. */
@@ -59,8 +71,8 @@ function refilled({ tokens, atMs, rate }: Bucket, nowMs: number): number {
   return Math.min(rate.burst, tokens + Math.max(0, gained));
 }
 
-function refusal({ tokens, rate }: Bucket): ProblemError {
-  const waitSeconds = Math.max(1, Math.ceil((1 - tokens) / rate.perSecond));
+function refusal({ tokens, rate }: Bucket, needed = 1): ProblemError {
+  const waitSeconds = Math.max(1, Math.ceil((needed - tokens) / rate.perSecond));
   return new ProblemError('RATE_LIMITED', { headers: { 'retry-after': String(waitSeconds) } });
 }
 

@@ -161,7 +161,7 @@ function verify({ settings, runtime, budget }: Deps): Handler {
       const { reader, aggregator } = runtime.ports;
       const reading = { wanted: 'claim', limits } as const;
       const { aggregate, statements } = await reader.read(clientId, blocks, reading);
-      const valid = await aggregator.judge(aggregate, statements);
+      const valid = await aggregator.judge(clientId, aggregate, statements);
       const reason = valid ? undefined : refusalOf(aggregate);
       return c.json({ valid, ...(reason !== undefined && { reason }) });
     });

@@ -6,23 +6,25 @@ import { contentSecurityPolicy, etagOf, openAnswer } from '../http/page.ts';
 import type { Deps, Route } from './route.ts';
 
 export function openapiRoute({ settings }: Deps): Route {
-  let document: object | undefined;
+  let parts: readonly [before: string, after: string, etag: string] | undefined;
   return {
     method: 'GET',
     path: '/v1/openapi.json',
     right: 'open',
     async handle(c) {
-      // Made at the first request, since most services never get one.
-      document ??= openapiDocument(settings);
-      const servers = [{ url: mountAddress(c, settings) }];
-      const body = `${JSON.stringify({ ...document, servers })}\n`;
+      // Made at the first request, since most services never get one. Anyone may send any host, so
+      // nothing else may depend on the address.
+      parts ??= openapiParts(settings);
+      const [before, after, etag] = parts;
+      const servers = JSON.stringify([{ url: mountAddress(c, settings) }]);
       const headers = {
-        etag: etagOf(body),
+        etag: etagOf(etag + servers),
         'cache-control': 'no-cache',
         'content-security-policy': contentSecurityPolicy(),
       };
       return openAnswer(c, headers, () => {
-        return { body, headers: { 'content-type': 'application/json' } };
+        const headers = { 'content-type': 'application/json' };
+        return { body: before + servers + after, headers };
       });
     },
   };
@@ -53,6 +55,13 @@ interface Document {
 
 interface List {
   maxItems: number;
+}
+
+/** The text before and after the value of `servers`, and an ETag of both. */
+function openapiParts(service: DescribedService): [before: string, after: string, etag: string] {
+  const text = `${JSON.stringify({ ...openapiDocument(service), servers: null })}\n`;
+  const [before, after] = text.split('"servers":null') as [string, string];
+  return [`${before}"servers":`, after, etagOf(text)];
 }
 
 /** Returns the document of a service; `servers` is left to the caller. */

@@ -47,6 +47,8 @@ export interface Deps {
   readonly budget: BodyBudget;
   readonly limiter: RequestLimiter;
   readonly anonymous: AnonymousLimiter;
+  /** Limits the documents that need no key, by address. */
+  readonly visitors: RequestLimiter;
   readonly reservations: Reservations;
 }
 
@@ -64,6 +66,8 @@ export interface Route {
    * the start.
    */
   readonly right: 'key' | 'url' | 'open';
+  /** The requests that one counts as, in the rate of its client. Default: 1. */
+  cost?(c: Context<Env>): number;
   handle(c: Context<Env>, caller: Caller): Promise<Response>;
 }
 

@@ -5,6 +5,7 @@ import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import type { Env } from '../http/observe.ts';
 import { ProblemError } from '../http/problems.ts';
+import type { ListedTask } from '../stores/port/task.ts';
 import type { ListQuery } from '../stores/port/taskStore.ts';
 import { followEvents } from './events.ts';
 import { answerRecord, findTask, listItem, resultUrl } from './records.ts';
@@ -17,7 +18,7 @@ export function taskRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}/tasks`;
   const right = 'key';
   return [
-    { method: 'GET', path: base, right, handle: list(deps) },
+    { method: 'GET', path: base, right, cost: listCost, handle: list(deps) },
     {
       method: 'GET',
       path: `${base}/:id`,
@@ -35,27 +36,52 @@ export function taskRoutes(deps: Deps): Route[] {
 
 type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
 
+/** So many tasks of a list count as one request. */
+const ROWS_PER_REQUEST = DEFAULT_LIMIT;
+
+const costOf = (rows: number): number => Math.max(1, Math.ceil(rows / ROWS_PER_REQUEST));
+
+/** What the page would cost with as many tasks as are asked for. */
+const listCost = (c: Context): number => {
+  const limit = Number(c.req.query('limit') ?? DEFAULT_LIMIT);
+  return limit <= MAX_LIMIT ? costOf(limit) : 1;
+};
+
 function list(deps: Deps): Handler {
   return async (c, { clientId }) => {
     const { store, cursorSecret } = deps.runtime.ports;
-    const query = readQuery(c, clientId, cursorSecret);
-    const page = await store.list(query);
-    const tasks: unknown[] = [];
     const { retentionMs } = deps.settings;
-    for (const task of page.tasks) {
-      tasks.push(listItem(task, await resultUrl(c, deps, task), retentionMs));
+    let query = readQuery(c, clientId, cursorSecret);
+    const { limit, order = 'asc' } = query;
+    const tasks: unknown[] = [];
+    let last: ListedTask | undefined;
+    // In slices, so that a large page does not delay the requests of others.
+    for (let isWhole = true; isWhole && tasks.length < limit; ) {
+      const slice = Math.min(ROWS_PER_REQUEST, limit - tasks.length);
+      const page = await store.list({ ...query, limit: slice });
+      for (const task of page.tasks) {
+        tasks.push(listItem(task, await resultUrl(c, deps, task), retentionMs));
+        last = task;
+      }
+      isWhole = page.tasks.length === slice;
+      if (last !== undefined) query = { ...query, after: last.id };
     }
-    const last = page.tasks.at(-1);
+    deps.limiter.give(clientId, costOf(limit) - costOf(tasks.length));
     // The page after the last one is empty: clients may stop there or at `""`.
     const next =
-      last === undefined
-        ? ''
-        : encodeCursor(cursorSecret, clientId, { afterId: last.id, order: query.order ?? 'asc' });
+      last === undefined ? '' : encodeCursor(cursorSecret, clientId, { afterId: last.id, order });
     return c.json({ tasks, next });
   };
 }
 
+/** A misspelt filter must not look like a list without it. */
+const PARAMETERS = ['status', 'limit', 'order', 'cursor'];
+
 function readQuery(c: Context, clientId: number, secret: Uint8Array): ListQuery {
+  const unknown = Object.keys(c.req.query()).find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined) {
+    throw badQuery(`${unknown} is not a parameter of the list: ${PARAMETERS.join(', ')}`);
+  }
   const parameter = (name: string): string | undefined => {
     const values = c.req.queries(name);
     if (values !== undefined && values.length > 1) throw badQuery(`${name} is given twice`);

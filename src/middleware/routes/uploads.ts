@@ -17,8 +17,11 @@ import type { Reservation } from './reservations.ts';
 import { type Deps, pathId, type Route } from './route.ts';
 import { UploadTurns } from './uploadTurns.ts';
 
-/** Step of reservations for bodies without an announced length. */
-const STEP_BYTES = 1024 * 1024;
+/** Least step of reservations for bodies without an announced length. */
+const STEP_BYTES = 16 * 1024;
+
+/** In proportion to what has come, so that what is reserved in vain does not crowd out others. */
+const nextStep = (bytes: number): number => bytes + Math.max(STEP_BYTES, bytes >> 4);
 
 export function uploadRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}`;
@@ -114,19 +117,23 @@ async function receive(
   const { settings, runtime } = deps;
   const { maxBodyBytes: maxBytes } = settings;
   const { blobs } = runtime.ports;
-  const take = async (bytes: number, wantedBytes: number) => {
+  const announced = announcedLength(c, maxBytes);
+  // The length of a compressed body does not determine that of the file.
+  const known = encoding === 'identity' ? announced : undefined;
+  const take = async (bytes: number) => {
     signal.throwIfAborted();
+    const wantedBytes = known === undefined ? nextStep(bytes) : undefined;
     if (await reservation.cover(bytes, wantedBytes)) return;
     signal.throwIfAborted();
     throw await storageQuota(deps, clientId, bytes);
   };
-  const announced = announcedLength(c, maxBytes);
-  // The length of a compressed body does not determine that of the file.
-  const known = encoding === 'identity' ? announced : undefined;
-  await take(known ?? 1, known ?? Math.min(STEP_BYTES, maxBytes));
+  await take(known ?? 1);
   const file = reserved(bodyChunks(c, bodyLimits(settings, maxBytes), encoding), take);
-  const input = await blobs.put(newInputKey(), file, { maxBytes, signal }).catch((error) => {
-    throw signal.aborted ? signal.reason : error;
+  const either = AbortSignal.any([signal, reservation.ending]);
+  const putting = blobs.put(newInputKey(), file, { maxBytes, signal: either });
+  const input = await putting.catch(async (error) => {
+    signal.throwIfAborted();
+    throw reservation.ending.aborted ? await storageQuota(deps, clientId, 1) : error;
   });
   if (input.bytes > 0) return input;
   await blobs.delete(input.key);
@@ -136,15 +143,15 @@ async function receive(
   throw new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
 }
 
-/** Yields each chunk after room for it was reserved, in steps to ask less often. */
+/** Yields each chunk after room for it was reserved. */
 async function* reserved(
   chunks: AsyncIterable<Uint8Array>,
-  take: (bytes: number, wantedBytes: number) => Promise<void>,
+  take: (bytes: number) => Promise<void>,
 ): AsyncGenerator<Uint8Array> {
   let seen = 0;
   for await (const chunk of chunks) {
     seen += chunk.length;
-    await take(seen, Math.ceil(seen / STEP_BYTES) * STEP_BYTES);
+    await take(seen);
     yield chunk;
   }
 }

@@ -45,12 +45,12 @@ export interface Aggregator {
   start(): Promise<void>;
   /**
    * Returns whether an aggregate is valid for these statements. Runs on the worker thread, between
-   * slices of a task.
+   * slices of a task; clients take turns.
    *
    * @param statements packed by `packStatements`; transferred
-   * @throws CodedError `OVERLOADED` if too many are waiting already, `THREAD_LOST`
+   * @throws CodedError `OVERLOADED` if the client waits for its share already, `THREAD_LOST`
    */
-  judge(aggregate: Uint8Array, statements: ArrayBuffer): Promise<boolean>;
+  judge(clientId: number, aggregate: Uint8Array, statements: ArrayBuffer): Promise<boolean>;
   /** Ends the threads; running tasks are rejected. */
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export interface Aggregator {
 /** Maximum of an aggregate pool. */
 const MAX_THREADS = 64;
 
-/** Maximum number of waiting judgements; further ones are rejected. */
+/** Judgements for which clients may wait; each waiting client has an equal share of them. */
 const MAX_JUDGEMENTS = 64;
 
 /** Larger than any result file; keeps a fault of the service from filling the disk. */
@@ -74,7 +74,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   const isolation = new Isolation(heapMb);
   const oneTask = new Semaphore(1);
   const oneJudgement = new Semaphore(1);
-  let judgements = 0;
+  const judgements = new Map<number, number>();
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const startMs = performance.now();
@@ -110,15 +110,19 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
         throw noWorker('The worker thread of the service', cause);
       }
     },
-    async judge(aggregate, statements) {
-      if (judgements >= MAX_JUDGEMENTS) throw new CodedError('OVERLOADED');
-      judgements++;
+    async judge(clientId, aggregate, statements) {
+      const own = judgements.get(clientId) ?? 0;
+      const clients = judgements.size + (own === 0 ? 1 : 0);
+      if (own > 0 && own >= MAX_JUDGEMENTS / clients) throw new CodedError('OVERLOADED');
+      judgements.set(clientId, own + 1);
       try {
         const parcel = judgeParcel(aggregate, statements, threads);
-        const answer = await oneJudgement.hold(() => worker.call(parcel));
+        const answer = await oneJudgement.hold(() => worker.call(parcel), undefined, clientId);
         return (answer as Judgement).valid;
       } finally {
-        judgements--;
+        const left = judgements.get(clientId)! - 1;
+        if (left > 0) judgements.set(clientId, left);
+        else judgements.delete(clientId);
       }
     },
     close: async () => void (await Promise.all([worker.close(), isolation.close()])),
