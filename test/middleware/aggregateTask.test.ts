@@ -1,6 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { afterEach, beforeAll, describe, expect } from 'vitest';
-import { type AggregateFormatOption, extractSignatures } from '../../src/aggregate/index.ts';
+import {
+  type AggregateFormatOption,
+  aggregate as aggregateItems,
+  extractSignatures,
+} from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { type BlobStore, newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
@@ -148,7 +152,7 @@ describe('an aggregation task', () => {
     const ended: string[] = [];
     const many = (count: number, clientId: number) =>
       Array.from({ length: count }, async () => {
-        const verdict = judge(aggregate.subarray(1), batch, clientId);
+        const verdict = judge(aggregate, batch.toReversed(), clientId);
         ended.push(`${await verdict.catch(({ code }) => code)} ${clientId}`);
       });
     // One client fills the queue; another has its share, and its turns.
@@ -157,6 +161,18 @@ describe('an aggregation task', () => {
     expect([1, 2, 3].map((client) => count(`OVERLOADED ${client}`))).toEqual([2, 0, 2]);
     expect([1, 2, 3].map((client) => count(`false ${client}`))).toEqual([64, 20, 22]);
     expect(ended.lastIndexOf('false 2')).toBeLessThan(ended.lastIndexOf('false 1') - 20);
+
+    // What is small does not wait for what is large.
+    const bundle = await aggregateItems(items.slice(0, 3));
+    const proof = await aggregateItems(items.slice(0, 3), { format: 'proof' });
+    ended.length = 0;
+    const large = many(12, 1);
+    expect(await judge(bundle, items.slice(0, 3))).toBe(true);
+    expect(await judge(bundle, items.slice(1, 4))).toBe(false);
+    expect(ended).toEqual([]);
+    expect(await judge(proof, items.slice(0, 3))).toBe(true);
+    expect(ended.length).toBeLessThan(6);
+    await Promise.all(large);
   });
 
   it('makes a proof of a few where it is told to, and fails where there can be none', async () => {

@@ -9,9 +9,14 @@
  * belongs to one attempt, so a task may run twice at once after a lost lease. A task that may kill
  * its worker gets a separate one.
  */
-import type { AggregateFormatOption } from '../../aggregate/index.ts';
+import {
+  type AggregateFormatOption,
+  inspectAggregate,
+  verifyAggregate,
+} from '../../aggregate/index.ts';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { noWorker } from '../../shared/threads/noWorker.ts';
+import { unpackItems } from '../../shared/threads/packItems.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Parcel } from '../../shared/threads/thread.ts';
 import { Semaphore } from '../../shared/wait.ts';
@@ -44,8 +49,9 @@ export interface Aggregator {
    */
   start(): Promise<void>;
   /**
-   * Returns whether an aggregate is valid for these statements. Runs on the worker thread, between
-   * slices of a task; clients take turns.
+   * Returns whether an aggregate is valid for these statements. Small bundles are judged at once,
+   * others on the worker thread, between slices of a task: clients take turns, and small proofs do
+   * not wait for large ones.
    *
    * @param statements packed by `packStatements`; transferred
    * @throws CodedError `OVERLOADED` if the client waits for its share already, `THREAD_LOST`
@@ -61,6 +67,11 @@ const MAX_THREADS = 64;
 /** Judgements for which clients may wait; each waiting client has an equal share of them. */
 const MAX_JUDGEMENTS = 64;
 
+/** Items of a small aggregate: a bundle of so many takes about 1 ms. */
+const SMALL_COUNT = 64;
+/** More than such a bundle can have, or such a list of statements needs. */
+const SMALL_BYTES = 512 * 1024;
+
 /** Larger than any result file; keeps a fault of the service from filling the disk. */
 const MAX_RESULT_BYTES = 256 * 1024 * 1024;
 
@@ -73,7 +84,8 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   const worker = openWorker(heapMb);
   const isolation = new Isolation(heapMb);
   const oneTask = new Semaphore(1);
-  const oneJudgement = new Semaphore(1);
+  const small = new Semaphore(1);
+  const large = new Semaphore(1);
   const judgements = new Map<number, number>();
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
@@ -111,13 +123,19 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       }
     },
     async judge(clientId, aggregate, statements) {
+      const bytes = Math.max(aggregate.length, statements.byteLength);
+      const { format, count } = bytes <= SMALL_BYTES ? headOf(aggregate) : LARGE;
+      if (format === 'bundle' && count <= SMALL_COUNT) {
+        return verifyAggregate(aggregate, unpackItems(statements));
+      }
       const own = judgements.get(clientId) ?? 0;
       const clients = judgements.size + (own === 0 ? 1 : 0);
       if (own > 0 && own >= MAX_JUDGEMENTS / clients) throw new CodedError('OVERLOADED');
       judgements.set(clientId, own + 1);
       try {
         const parcel = judgeParcel(aggregate, statements, threads);
-        const answer = await oneJudgement.hold(() => worker.call(parcel), undefined, clientId);
+        const queue = count <= SMALL_COUNT ? small : large;
+        const answer = await queue.hold(() => worker.call(parcel), undefined, clientId);
         return (answer as Judgement).valid;
       } finally {
         const left = judgements.get(clientId)! - 1;
@@ -175,6 +193,17 @@ async function workOn(
     // The class of an error is lost between threads.
     const { shown, cause, invalid } = error as Partial<TaskFailure>;
     throw shown ? new TaskFailure(shown, { cause, ...(invalid && { invalid }) }) : error;
+  }
+}
+
+const LARGE = { format: 'proof', count: Infinity };
+
+/** What is no aggregate counts as an empty bundle: its refusal costs nothing. */
+function headOf(aggregate: Uint8Array): { readonly format: string; readonly count: number } {
+  try {
+    return inspectAggregate(aggregate);
+  } catch {
+    return { format: 'bundle', count: 0 };
   }
 }
 
