@@ -30,11 +30,14 @@ import type { Runtime } from './service.ts';
 export function createApp(runtime: Runtime): Hono<Env> {
   const { settings } = runtime;
   const { requestsPerSecond, burst, refusedPerSecond, refusedBurst } = settings.limits;
+  const limiter = new RequestLimiter({ perSecond: requestsPerSecond, burst });
   const deps: Deps = {
     settings,
     runtime,
-    budget: new BodyBudget(settings.maxBufferedBytes),
-    limiter: new RequestLimiter({ perSecond: requestsPerSecond, burst }),
+    budget: new BodyBudget(settings.maxBufferedBytes, (clientId, bytes) =>
+      limiter.chargeBody(clientId, bytes),
+    ),
+    limiter,
     anonymous: new AnonymousLimiter({ perSecond: refusedPerSecond, burst: refusedBurst }),
     visitors: new RequestLimiter({ perSecond: refusedPerSecond, burst: refusedBurst }),
     reservations: new Reservations(),

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, vi } from 'vitest';
 import type { ServiceEvent } from '../../src/middleware/index.ts';
 import { expectProblem, recordedLog, serviceTest } from './support.ts';
@@ -239,6 +240,28 @@ describe('limits of a client', () => {
     const refused = answers.filter(({ status }) => status !== 200);
     expect([served.length, refused.length]).toEqual([5, 15]);
     for (const answer of refused) expectProblem(answer, 429, 'RATE_LIMITED');
+    expect((await http.ask('GET', TASKS, undefined, { key: http.bob })).status).toBe(200);
+  });
+
+  it('counts a body by what it unpacks to, whatever becomes of it', async ({ start }) => {
+    const http = await start({ limits: { requestsPerSecond: 1, burst: 40 }, workers: false });
+    const { url } = await http.create();
+    const { url: another } = await http.create();
+    stopClock();
+    const packed = gzipSync(Buffer.alloc(4 * 1024 * 1024, 0x20));
+    const json = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const put = async (to: string) =>
+      (await fetch(to, { method: 'PUT', headers: json, body: packed })).status;
+    expect(await put(url)).toBe(200);
+    const direct = await fetch(`${http.address}/v1/svc/aggsign`, {
+      method: 'POST',
+      headers: { ...json, authorization: http.alice },
+      body: packed,
+    });
+    expect(direct.status).toBe(400);
+    // Two requests, 32 for each of the bodies, and one.
+    expectProblem(await http.ask('GET', TASKS), 429, 'RATE_LIMITED');
+    expect(await put(another)).toBe(429);
     expect((await http.ask('GET', TASKS, undefined, { key: http.bob })).status).toBe(200);
   });
 });

@@ -1,6 +1,8 @@
 /** Token buckets by a clock of the test's own. */
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { AnonymousLimiter, RequestLimiter } from '../../src/middleware/http/rateLimits.ts';
+
+afterEach(() => vi.restoreAllMocks());
 
 /** How many requests of a key pass at a time, before the first that is refused. */
 function passing(limiter: RequestLimiter, key: string, nowMs: number, rate?: Rate): number {
@@ -56,11 +58,19 @@ describe('a bucket', () => {
     expect(retryAfter(() => take(10, 2999))).toBe('1');
     take(10, 3000);
     expect(retryAfter(() => take(1, 3000))).toBe('7');
-    limiter.give('a', 5);
+    limiter.charge('a', -5);
     expect(retryAfter(() => take(1, 3000))).toBe('2');
     expect(passing(limiter, 'a', 5000)).toBe(1);
-    limiter.give('b', 5);
-    expect(passing(limiter, 'b', 5000)).toBe(4);
+  });
+
+  it('is charged for bodies by their bytes, without a refusal', () => {
+    vi.spyOn(performance, 'now').mockReturnValue(0);
+    const limiter = new RequestLimiter({ perSecond: 1, burst: 4 });
+    limiter.chargeBody('a', 128 * 1024 - 1);
+    limiter.chargeBody('b', 256 * 1024);
+    limiter.chargeBody('c', 32 * 1024 * 1024);
+    expect([...'abc'].map((key) => passing(limiter, key, 0))).toEqual([4, 2, 0]);
+    expect(retryAfter(() => limiter.check('c', 0))).toBe('253');
   });
 
   it('names the wait until the next token, in whole seconds, at least one', () => {

@@ -9,6 +9,7 @@ import { CodedError } from '../../shared/errors.ts';
 export interface BodyShare {
   /** @throws CodedError `OVERLOADED` if the client would then hold more than is left free */
   take(bytes: number): void;
+  /** Called once, at the end of the request. */
   give(bytes: number): void;
 }
 
@@ -16,8 +17,12 @@ export class BodyBudget {
   #freeBytes: number;
   readonly #heldBytes = new Map<number, number>();
 
-  constructor(maxBytes: number) {
+  readonly #onGiven: (clientId: number, bytes: number) => void;
+
+  /** @param onGiven is told of every body, with its bytes */
+  constructor(maxBytes: number, onGiven: (clientId: number, bytes: number) => void = () => {}) {
     this.#freeBytes = maxBytes;
+    this.#onGiven = onGiven;
   }
 
   /** Bytes that no client holds. */
@@ -34,6 +39,7 @@ export class BodyBudget {
       },
       give: (bytes) => {
         this.#hold(clientId, (this.#heldBytes.get(clientId) ?? 0) - bytes, -bytes);
+        this.#onGiven(clientId, bytes);
       },
     };
   }

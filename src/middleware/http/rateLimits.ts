@@ -27,11 +27,7 @@ export class RequestLimiter {
    * @throws ProblemError `RATE_LIMITED` with the seconds to wait if there are too few
    */
   take(key: number | string, rate = this.#rate, nowMs = performance.now(), cost = 1): void {
-    let bucket = this.#buckets.get(key);
-    if (bucket === undefined) {
-      if (this.#buckets.size >= MAX_BUCKETS) this.#makeRoom(nowMs);
-      this.#buckets.set(key, (bucket = { tokens: rate.burst, atMs: nowMs, rate }));
-    }
+    const bucket = this.#bucketOf(key, rate, nowMs);
     bucket.rate = rate;
     bucket.tokens = refilled(bucket, nowMs);
     bucket.atMs = nowMs;
@@ -40,10 +36,14 @@ export class RequestLimiter {
     bucket.tokens -= cost;
   }
 
-  /** Returns tokens that a request turned out not to cost. */
-  give(key: number | string, tokens: number): void {
-    const bucket = this.#buckets.get(key);
-    if (bucket !== undefined) bucket.tokens += tokens;
+  /** Takes what a request turned out to cost beyond what was taken; less than 0: gives it back. */
+  charge(key: number | string, cost: number): void {
+    this.#bucketOf(key, this.#rate, performance.now()).tokens -= cost;
+  }
+
+  /** A body counts as one more request for each of its {@link BYTES_PER_REQUEST}, unpacked. */
+  chargeBody(key: number | string, bytes: number): void {
+    this.charge(key, Math.floor(bytes / BYTES_PER_REQUEST));
   }
 
   /** Throws when `take` would, but takes nothing. */
@@ -52,6 +52,15 @@ export class RequestLimiter {
     if (bucket === undefined) return;
     const tokens = refilled(bucket, nowMs);
     if (tokens < 1) throw refusal({ ...bucket, tokens });
+  }
+
+  #bucketOf(key: number | string, rate: Rate, nowMs: number): Bucket {
+    let bucket = this.#buckets.get(key);
+    if (bucket === undefined) {
+      if (this.#buckets.size >= MAX_BUCKETS) this.#makeRoom(nowMs);
+      this.#buckets.set(key, (bucket = { tokens: rate.burst, atMs: nowMs, rate }));
+    }
+    return bucket;
   }
 
   /** Full buckets are the same as missing ones. If all are in use, the oldest is dropped. */
@@ -65,6 +74,9 @@ export class RequestLimiter {
 }
 
 const MAX_BUCKETS = 10_000;
+
+/** To unpack and read them takes as long as to answer a small request. */
+const BYTES_PER_REQUEST = 128 * 1024;
 
 function refilled({ tokens, atMs, rate }: Bucket, nowMs: number): number {
   const gained = ((nowMs - atMs) / 1000) * rate.perSecond;

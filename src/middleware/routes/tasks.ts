@@ -66,7 +66,7 @@ function list(deps: Deps): Handler {
       isWhole = page.tasks.length === slice;
       if (last !== undefined) query = { ...query, after: last.id };
     }
-    deps.limiter.give(clientId, costOf(limit) - costOf(tasks.length));
+    deps.limiter.charge(clientId, costOf(tasks.length) - costOf(limit));
     // The page after the last one is empty: clients may stop there or at `""`.
     const next =
       last === undefined ? '' : encodeCursor(cursorSecret, clientId, { afterId: last.id, order });

@@ -49,6 +49,8 @@ async function upload(c: Context, deps: Deps, turns: UploadTurns): Promise<Respo
   checkRight(c, deps, { method: 'PUT', taskId });
   const task = await openTask(store, taskId);
   const encoding = requireForm(c);
+  // The URL is free; its client may still owe for earlier bodies.
+  deps.limiter.check(task.clientId);
 
   const turn = await turns.take(task.clientId, taskId);
   let reservation: Reservation | undefined;
@@ -120,7 +122,9 @@ async function receive(
   const announced = announcedLength(c, maxBytes);
   // The length of a compressed body does not determine that of the file.
   const known = encoding === 'identity' ? announced : undefined;
+  let seen = 0;
   const take = async (bytes: number) => {
+    seen = bytes;
     signal.throwIfAborted();
     const wantedBytes = known === undefined ? nextStep(bytes) : undefined;
     if (await reservation.cover(bytes, wantedBytes)) return;
@@ -131,10 +135,12 @@ async function receive(
   const file = reserved(bodyChunks(c, bodyLimits(settings, maxBytes), encoding), take);
   const either = AbortSignal.any([signal, reservation.ending]);
   const putting = blobs.put(newInputKey(), file, { maxBytes, signal: either });
-  const input = await putting.catch(async (error) => {
-    signal.throwIfAborted();
-    throw reservation.ending.aborted ? await storageQuota(deps, clientId, 1) : error;
-  });
+  const input = await putting
+    .catch(async (error) => {
+      signal.throwIfAborted();
+      throw reservation.ending.aborted ? await storageQuota(deps, clientId, 1) : error;
+    })
+    .finally(() => deps.limiter.chargeBody(clientId, seen));
   if (input.bytes > 0) return input;
   await blobs.delete(input.key);
   const lengthless =
