@@ -1,12 +1,13 @@
 /** `GET /v1/openapi.json`: the description of the interface, which needs no key. */
 import { readFileSync } from 'node:fs';
+import { concat } from '../../shared/bytes.ts';
 import { mountAddress } from '../http/address.ts';
 import { OPENAPI } from '../http/openapi.gen.ts';
 import { contentSecurityPolicy, etagOf, openAnswer } from '../http/page.ts';
 import type { Deps, Route } from './route.ts';
 
 export function openapiRoute({ settings }: Deps): Route {
-  let parts: readonly [before: string, after: string, etag: string] | undefined;
+  let parts: Parts | undefined;
   return {
     method: 'GET',
     path: '/v1/openapi.json',
@@ -24,7 +25,7 @@ export function openapiRoute({ settings }: Deps): Route {
       };
       return openAnswer(c, headers, () => {
         const headers = { 'content-type': 'application/json' };
-        return { body: before + servers + after, headers };
+        return { body: concat(before, UTF8.encode(servers), after), headers };
       });
     },
   };
@@ -57,11 +58,16 @@ interface List {
   maxItems: number;
 }
 
-/** The text before and after the value of `servers`, and an ETag of both. */
-function openapiParts(service: DescribedService): [before: string, after: string, etag: string] {
+/** The document before and after the value of `servers`, and an ETag of both. */
+type Parts = readonly [before: Uint8Array, after: Uint8Array, etag: string];
+
+const UTF8 = new TextEncoder();
+
+function openapiParts(service: DescribedService): Parts {
   const text = `${JSON.stringify({ ...openapiDocument(service), servers: null })}\n`;
   const [before, after] = text.split('"servers":null') as [string, string];
-  return [`${before}"servers":`, after, etagOf(text)];
+  // As bytes: hosts convert a text again for each answer, for milliseconds.
+  return [UTF8.encode(`${before}"servers":`), UTF8.encode(after), etagOf(text)];
 }
 
 /** Returns the document of a service; `servers` is left to the caller. */
