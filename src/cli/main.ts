@@ -105,6 +105,8 @@ export async function start(): Promise<void> {
     });
   }
   process.exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env });
+  // Of node:cluster or a process manager: it would keep a process alive that has done its work.
+  if (process.connected) process.disconnect();
 }
 
 // If this file itself was run: from the sources, or in tests. No await here: falconry.cjs requires
