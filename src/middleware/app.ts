@@ -7,7 +7,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { CodedError, type ErrorCode, isCodedError } from '../shared/errors.ts';
 import { errorSummary, errorText } from './events.ts';
-import { remoteAddress } from './http/address.ts';
+import { isPlainRequest, remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/bodyBudget.ts';
 import { cors, Hono } from './http/npmInstallHono.ts';
 import type { Env } from './http/observe.ts';
@@ -52,8 +52,12 @@ export function createApp(runtime: Runtime): Hono<Env> {
   ];
   const app = new Hono<Env>();
   app.onError((error, c) => refuse(c, deps, error));
+  const watched = (c: Context<Env>, path: string, answer: () => Response | Promise<Response>) =>
+    observed(c, runtime, path, () =>
+      isPlainRequest(c.req, c.env) ? answer() : refuse(c, deps, notFound()),
+    );
   const refused = (c: Context<Env>, path: string, error: () => CodedError) =>
-    observed(c, runtime, path, () => refuse(c, deps, error()));
+    watched(c, path, () => refuse(c, deps, error()));
   app.notFound((c) => refused(c, '*', notFound));
   const paths = new Set(routes.map((route) => route.path));
   const branches = ['falcon', settings.serviceName, 'ui'].map((name) => `/v1/${name}/*`);
@@ -62,19 +66,17 @@ export function createApp(runtime: Runtime): Hono<Env> {
     for (const path of [...paths, ...branches]) {
       app.use(path, (c, next) => {
         if (c.req.method !== 'OPTIONS') return allow(c, next);
-        return observed(c, runtime, path, async () => (await allow(c, next)) as Response);
+        return watched(c, path, async () => (await allow(c, next)) as Response);
       });
     }
   }
   for (const route of routes) {
-    const answer = (c: Context<Env>) =>
-      observed(c, runtime, route.path, () => serve(c, deps, route));
-    app.on(route.method, route.path, answer);
+    app.on(route.method, route.path, (c) => watched(c, route.path, () => serve(c, deps, route)));
   }
   for (const path of paths) {
     const methods = routes.filter((route) => route.path === path).map((route) => route.method);
     const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'].join(', ');
-    app.options(path, (c) => observed(c, runtime, path, () => c.body(null, 204, { allow })));
+    app.options(path, (c) => watched(c, path, () => c.body(null, 204, { allow })));
     app.all(path, (c) => refused(c, path, () => methodNotAllowed(allow)));
   }
   // Inside a host's application, `notFound` belongs to the host, so these branches answer here.

@@ -62,6 +62,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     // A request after the last response is only read to its end.
     if (incoming.socket.writableEnded) return void incoming.resume();
     outgoing.once('finish', () => linger(incoming));
+    toOriginForm(incoming);
     const fault = hostFault(incoming);
     if (fault !== null) refuse(incoming, outgoing, 'MALFORMED_REQUEST', fault);
     else void listener(incoming, outgoing);
@@ -209,6 +210,14 @@ function lingerLast(socket: Socket, lingerMs: number): void {
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     socket.once('close', () => clearTimeout(timer));
   };
+}
+
+/** Rewrites a target with an address (`GET http://host/path`), which replaces `Host` (RFC 9112, 3.2.2). */
+function toOriginForm(incoming: IncomingMessage): void {
+  const [, host, rest = ''] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(incoming.url ?? '') ?? [];
+  if (host === undefined) return;
+  incoming.headers.host = host;
+  incoming.url = rest.startsWith('/') ? rest : `/${rest}`;
 }
 
 /** The fault of the request's `Host`, or null. */

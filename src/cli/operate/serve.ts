@@ -1,6 +1,7 @@
 /** `falconry serve`: the service on its own, with its embedded store or one that hosts share. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { isPlainRequest } from '../../middleware/http/address.ts';
 import { answerHealth } from '../../middleware/http/health.ts';
 import { hashApiKey } from '../../middleware/identity/apiKeys.ts';
 import type { FalconService } from '../../middleware/index.ts';
@@ -81,7 +82,7 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<void> {
       }
       await service.start();
       return open({
-        fetch: (request, env) => answerHealth(service, request) ?? service.app.fetch(request, env),
+        fetch: publicFetch(service, settings),
         port,
         host,
         ...serverLimits(values, settings),
@@ -113,6 +114,27 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<void> {
       ];
     },
   });
+}
+
+/**
+ * Returns the app with what only the stand-alone server has: `/healthz` and `/readyz`, and a
+ * redirect from `/` to the page for browsers.
+ */
+export function publicFetch(service: FalconService, { ui }: Pick<Settings, 'ui'>) {
+  return (request: Request, env: object): Response | Promise<Response> => {
+    // Proxies hide these paths, but may not see them in other spellings.
+    const own = isPlainRequest(request, env)
+      ? (answerHealth(service, request) ?? (ui ? toPage(request) : null))
+      : null;
+    return own ?? service.app.fetch(request, env);
+  };
+}
+
+function toPage({ method, url, headers }: Request): Response | null {
+  if (!['GET', 'HEAD'].includes(method) || new URL(url).pathname !== '/') return null;
+  if (!/\btext\/html\b/i.test(headers.get('accept') ?? '')) return null;
+  // Relative, since a proxy may add to the path.
+  return new Response(null, { status: 302, headers: { location: 'v1/ui', vary: 'accept' } });
 }
 
 /** Stores the operator's own key if the store has no keys. */

@@ -1,7 +1,7 @@
 /** The service as a Fastify plugin, without a dependency on Fastify. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Mountable } from './fetch.ts';
-import { toNodeHandler } from './node.ts';
+import { nodeHandler } from './node.ts';
 
 /** The part of a Fastify instance that is used here. */
 interface Scope {
@@ -46,7 +46,12 @@ interface Reply extends Raw<ServerResponse> {
  */
 export function toFastifyPlugin(service: Mountable): (scope: Scope) => Promise<void> {
   return async (scope) => {
-    const handle = toNodeHandler(service, { mountPath: scope.prefix });
+    // A prefix may have parameters, and may be matched in another case.
+    const segments = scope.prefix.replace(/\/+$/, '').split('/').length;
+    const handle = nodeHandler(
+      service,
+      (path, prefix) => prefix + path.split('/').slice(0, segments).join('/'),
+    );
     // The body stays a stream, whatever its type; the service reads and limits it.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, _payload, done) => done(null));

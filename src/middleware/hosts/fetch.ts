@@ -3,6 +3,7 @@
  * standard types, and for the adapters to Node.
  */
 import { CodedError } from '../../shared/errors.ts';
+import { isPlainTarget } from '../http/address.ts';
 import { getPath, Hono } from '../http/npmInstallHono.ts';
 import type { Env } from '../http/observe.ts';
 import { unseenProblem } from '../http/problems.ts';
@@ -44,8 +45,11 @@ export function checkMountPath(options: MountOptions): string {
   const { mountPath = '' } = options;
   if (typeof mountPath !== 'string') throw new TypeError('"options.mountPath" must be a string');
   const path = mountPath.replace(/\/+$/, '');
-  if (path !== '' && (!path.startsWith('/') || new URL(path, 'http://a').pathname !== path)) {
-    throw new RangeError('"options.mountPath" must be a path that begins with a slash');
+  if (path !== '' && (!isPlainTarget(path) || new URL(path, 'http://a').pathname !== path)) {
+    throw new RangeError(
+      '"options.mountPath" must be a path as in URLs, which begins with a slash and escapes ' +
+        'only what it must',
+    );
   }
   return path;
 }
@@ -72,11 +76,24 @@ export function answerBelow(service: Mountable): AnswerBelow {
   host.route('/', service.app);
   host.notFound((c) => notFound(c.req.raw));
   return (request, mountPath, env) => {
-    if (!`${new URL(request.url).pathname}/`.startsWith(`${mountPath}/`)) return notFound(request);
+    const { pathname } = new URL(request.url);
+    if (!isBelow(pathname, mountPath)) return notFound(request);
+    // All paths of the service begin so.
+    if (!isBelow(pathname, `${mountPath}/v1`) && pathname.includes('/v1/')) {
+      return notFound(request, { message: ELSEWHERE });
+    }
     mounts.set(request, mountPath);
     return host.fetch(request, env as Record<string, unknown>);
   };
 }
 
-const notFound = ({ headers }: Request) =>
-  unseenProblem(new CodedError('NOT_FOUND'), headers.get('traceparent'));
+/** Returns whether this is the path of the mount, or one below it. */
+export const isBelow = (path: string, mountPath: string): boolean =>
+  `${path}/`.startsWith(`${mountPath}/`);
+
+const ELSEWHERE =
+  'There is nothing here. If the service is mounted here, its handler needs the mount path: ' +
+  '{ mountPath: "/falcon" }';
+
+const notFound = ({ headers }: Request, details = {}) =>
+  unseenProblem(new CodedError('NOT_FOUND', details), headers.get('traceparent'));

@@ -4,12 +4,14 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
+import { pathOf } from '../http/address.ts';
 import { holdContinue } from '../http/continue.ts';
 import { unseenProblem } from '../http/problems.ts';
 import {
   type AnswerBelow,
   answerBelow,
   checkMountPath,
+  isBelow,
   type Mountable,
   type MountOptions,
 } from './fetch.ts';
@@ -32,8 +34,9 @@ export interface NodeHandler extends Handle {
 
 /** Properties that frameworks add to requests. */
 interface HostRequest extends IncomingMessage {
-  /** Express: the original url, and the prefix that mounting removed from it. */
+  /** Express, Connect and many others: the url before mounting removed a prefix, which is `url`. */
   originalUrl?: string;
+  /** Express only: the prefix. */
   baseUrl?: string;
   /** The bytes of the body, if the host kept them. */
   rawBody?: unknown;
@@ -42,7 +45,8 @@ interface HostRequest extends IncomingMessage {
 }
 
 /**
- * Returns the service as a request handler of node:http. In Express, the mount path is known.
+ * Returns the service as a request handler of node:http. Hosts that remove the mount path from the
+ * url of the request and keep the original, such as Express and Connect, need no `mountPath`.
  *
  * If the host has read the body, it is taken from `rawBody` or `body`. If it is in neither, the
  * answer is a 500 with the code `BODY_CONSUMED`.
@@ -56,13 +60,34 @@ interface HostRequest extends IncomingMessage {
  */
 export function toNodeHandler(service: Mountable, options: MountOptions = {}): NodeHandler {
   const mountPath = checkMountPath(options);
-  const listening = listenerOf(answerBelow(service), mountPath);
+  return nodeHandler(service, (path, prefix) => {
+    if (mountPath === '') return prefix;
+    if (isBelow(prefix + path, mountPath)) return mountPath;
+    return isBelow(path, mountPath) || prefix === '' ? prefix + mountPath : prefix;
+  });
+}
+
+/**
+ * Returns the mount path of a request.
+ *
+ * @param path as the host left it
+ * @param prefix what the host removed before it
+ */
+export type MountOf = (path: string, prefix: string) => string;
+
+/** Like `toNodeHandler`, with a mount path for each request. */
+export function nodeHandler(service: Mountable, mountOf: MountOf): NodeHandler {
+  const mounts = new WeakMap<IncomingMessage, string>();
+  const listening = listenerOf(answerBelow(service), (incoming) => mounts.get(incoming)!);
   // A failure to load is reported by the first request.
   listening.catch(() => {});
   const handle: Handle = async (incoming, outgoing) => {
-    const { originalUrl } = incoming as HostRequest;
-    if (originalUrl !== undefined) incoming.url = originalUrl;
+    const { url = '' } = incoming;
+    const prefix = removedPrefix(incoming as HostRequest);
+    const path = pathOf(url);
+    mounts.set(incoming, mountOf(path, prefix));
     const listen = await listening;
+    incoming.url = prefix !== '' && path === '/' ? prefix + url.slice(1) : prefix + url;
     await listen(incoming, outgoing);
   };
   const checkContinue: Handle = (incoming, outgoing) => {
@@ -70,6 +95,14 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
     return handle(incoming, outgoing);
   };
   return Object.assign(handle, { checkContinue });
+}
+
+/** Returns what the host removed from the front of the path of a request. */
+function removedPrefix({ url = '', originalUrl = url, baseUrl = '' }: HostRequest): string {
+  const [path, whole] = [pathOf(url), pathOf(originalUrl)];
+  // Hosts add a slash if nothing is left. An original that ends otherwise was rewritten.
+  if (path === '/' && !whole.endsWith('/')) return whole;
+  return whole.endsWith(path) ? whole.slice(0, whole.length - path.length) : baseUrl;
 }
 
 const NEEDED =
@@ -80,15 +113,18 @@ const NEEDED =
  * Loads `@hono/node-server` on demand, since it needs Hono 4.7: a host that mounts the app in its
  * own Hono may have an older one.
  */
-async function listenerOf(answer: AnswerBelow, mountPath: string): Promise<Handle> {
+async function listenerOf(
+  answer: AnswerBelow,
+  mountOf: (incoming: HostRequest) => string,
+): Promise<Handle> {
   const { getRequestListener } = await import('@hono/node-server').catch((cause) => {
     throw new Error(NEEDED, { cause });
   });
   return getRequestListener(
     (request, env) => {
       const incoming = env.incoming as HostRequest;
-      const mount = (incoming.originalUrl === undefined ? '' : incoming.baseUrl) || mountPath;
-      return answer(isRead(incoming) ? withReadBody(request, incoming) : request, mount, env);
+      const whole = isRead(incoming) ? withReadBody(request, incoming) : request;
+      return answer(whole, mountOf(incoming), env);
     },
     {
       errorHandler: answerError,

@@ -1,4 +1,4 @@
-/** The absolute address at which the caller reached the service, for urls in answers. */
+/** Addresses: how requests name the service, for urls in answers, and where they come from. */
 import type { Context } from 'hono';
 
 /** The settings that decide about addresses. */
@@ -28,10 +28,42 @@ export function mountAddress(c: Context, settings: AddressSettings): string {
       host = new URL(`http://${forwarded}`).host;
     }
   }
-  // Our own paths have `/v1/` once, at the front; the part before it is the mount path.
-  const mount = url.pathname.slice(0, Math.max(0, url.pathname.lastIndexOf('/v1/')));
-  return `${protocol}//${host}${mount}`;
+  // Our own paths have `/v1/` once, at the front; the part before it is the mount path. A host may
+  // have removed it from the URL, as Hono's `mount` does.
+  const below = url.pathname.slice(Math.max(0, url.pathname.lastIndexOf('/v1/')));
+  const paths = targetsOf(c.req, c.env).map(pathOf);
+  const whole = paths.find((path) => path.endsWith(below)) ?? url.pathname;
+  return `${protocol}//${host}${whole.slice(0, whole.length - below.length)}`;
 }
+
+/** The path of a request target. */
+export const pathOf = (target: string): string => target.split('?', 1)[0]!;
+
+/** The target of a request: as it arrived, as the host left it (if it tells), and as we see it. */
+function targetsOf({ url }: { readonly url: string }, env: unknown): string[] {
+  const { originalUrl, url: left } = (env as HostEnv | undefined)?.incoming ?? {};
+  const seen = url.slice(url.indexOf('/', url.indexOf('//') + 2));
+  return [originalUrl, left, seen].filter((target) => target !== undefined);
+}
+
+/**
+ * Returns whether a request target is a path in its only usual spelling. URL parsers and routers
+ * would change others (`/x/../ui`, `/u%69`, `\\ui`, `/ui#x`) into paths that the rules of hosts and
+ * proxies, which compare texts, did not see. Clients send no such paths.
+ */
+export const isPlainTarget = (target: string): boolean =>
+  target.startsWith('/') && !target.includes('#') && !UNUSUAL.test(pathOf(target));
+
+/** The same for everything that is known of a request. */
+export const isPlainRequest = (request: { readonly url: string }, env: unknown): boolean =>
+  targetsOf(request, env).every(isPlainTarget);
+
+/**
+ * Backslashes and control characters, empty and dot segments, escapes that are broken or needless:
+ * of letters, digits, `-`, `.`, `_` and `~` (RFC 3986, section 2.3).
+ */
+const UNUSUAL =
+  /[^!-[\]-~\u0080-\uffff]|\/\/|\/\.\.?(?:\/|$)|%(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\dae]|(?![\da-f]{2}))/i;
 
 const firstOf = (list: string | undefined) => list?.split(',')[0]?.trim();
 
@@ -40,10 +72,14 @@ export function endOf(ttlMs: number): number {
   return Math.ceil((Date.now() + ttlMs) / 1000) * 1000;
 }
 
-/** The parts of what servers pass to Hono apps that tell the caller's address. */
+/** The parts of what servers pass to Hono apps that tell addresses. */
 interface HostEnv {
-  /** `@hono/node-server` */
-  readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } };
+  /** `@hono/node-server`; frameworks add the original url. */
+  readonly incoming?: {
+    readonly socket?: { readonly remoteAddress?: string };
+    readonly url?: string;
+    readonly originalUrl?: string;
+  };
   /** Deno.serve */
   readonly remoteAddr?: { readonly hostname?: string };
   /** Bun.serve passes the server, itself or as a member. */

@@ -4,6 +4,7 @@
  * in with `contractFetch`, those off a socket with `noteAnswer`.
  */
 import type { Hono } from 'hono';
+import { isPlainRequest } from '../../../src/middleware/http/address.ts';
 import { Contract, problemCode, type Seen } from './contract.ts';
 import { state } from './seen.ts';
 
@@ -26,20 +27,23 @@ export function watchApp<T extends Hono<never>>(app: T): T {
   const fetchOfApp = app.fetch as unknown as Fetch;
   const ours = () => (contract ??= contractOfApp(fetchOfApp));
   app.fetch = (async (request: Request, ...more: never[]) => {
-    const { method, url } = request;
     const response = await fetchOfApp(request, ...more);
-    return watched(await ours(), method, new URL(url).pathname, response);
+    return watched(await ours(), request.method, pathOf(request, more[0]), response);
   }) as unknown as T['fetch'];
   for (const route of app.routes) {
     const handler = route.handler as (c: Json, next: Json) => Promise<Response | undefined>;
     route.handler = (async (c: Json, next: Json) => {
       const response = await handler(c, next);
       if (!(response instanceof Response) || c.req.method === 'HEAD') return response;
-      return watched(await ours(), c.req.method, new URL(c.req.url).pathname, response);
+      return watched(await ours(), c.req.method, pathOf(c.req, c.env), response);
     }) as typeof route.handler;
   }
   return app;
 }
+
+/** The path of a request; none that is known if it has an unusual spelling. */
+const pathOf = (request: { readonly url: string }, env: unknown): string =>
+  isPlainRequest(request, env) ? new URL(request.url).pathname : '/unusual';
 
 // biome-ignore lint/suspicious/noExplicitAny: Hono's context of whatever host
 type Json = any;
