@@ -3,11 +3,13 @@
  * headers.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express';
-import { fastify } from 'fastify';
+import { type FastifyServerOptions, fastify } from 'fastify';
+import { createServer as createVite } from 'vite';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import {
@@ -18,6 +20,7 @@ import {
   toNodeHandler,
 } from '../../src/middleware/index.ts';
 import { toTriple } from '../../src/wire/triple.ts';
+import { sendRaw } from '../middleware/rawHttp.ts';
 import { recordedLog } from '../middleware/support.ts';
 import { fixedItems } from '../runtimes/check.ts';
 import { openServer } from '../support/openServer.ts';
@@ -269,6 +272,133 @@ describe('toFastifyPlugin', () => {
       500,
       'not today',
     ]);
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: frameworks without types
+type Framework = any;
+const load: (name: string) => Framework = createRequire(import.meta.url);
+const handler = () => toNodeHandler(service);
+
+/** Every way in which a host mounts the service: its listener, and where the service is then. */
+const MOUNTS: Record<string, [base: string, listener: () => Framework]> = {
+  Connect: ['/falcon', () => load('connect')().use('/falcon', handler())],
+  'Connect, nested': [
+    '/api/falcon',
+    () => load('connect')().use('/api', load('connect')().use('/falcon', handler())),
+  ],
+  'Connect, rewritten': [
+    '/old',
+    () =>
+      load('connect')()
+        .use((request: Framework, _: Framework, next: Framework) => {
+          request.url = request.url.replace('/old', '/falcon');
+          next();
+        })
+        .use('/falcon', handler()),
+  ],
+  'Koa, the whole path': [
+    '/falcon',
+    () => koa((ctx) => toNodeHandler(service, { mountPath: '/falcon' })(ctx.req, ctx.res)),
+  ],
+  'Koa with koa-mount': [
+    '/falcon',
+    () =>
+      koa(
+        load('koa-mount')('/falcon', (ctx: Framework) => {
+          ctx.req.originalUrl = ctx.originalUrl;
+          return handler()(ctx.req, ctx.res);
+        }),
+      ),
+  ],
+  ...expressMounts('Express 5', express, '/*splat'),
+  ...expressMounts('Express 4', load('express-4'), '/*'),
+};
+
+function koa(middleware: (ctx: Framework) => unknown) {
+  const app = new (load('koa'))();
+  app.use((ctx: Framework, next: Framework) => {
+    ctx.respond = false;
+    return next();
+  });
+  return app.use(middleware).callback();
+}
+
+function expressMounts(name: string, make: Framework, rest: string): typeof MOUNTS {
+  const use = (path: Framework, inner: () => Framework) => () => make().use(path, inner());
+  const given = (mountPath: string) => () => toNodeHandler(service, { mountPath });
+  const strict = () => make.Router({ mergeParams: true, strict: true, caseSensitive: true });
+  const all = (inner: () => Framework) => () => make().all(`/falcon${rest}`, inner());
+  return {
+    [name]: ['/falcon', use('/falcon', handler)],
+    [`${name}, in another case`]: ['/FALCON', use('/falcon', handler)],
+    [`${name}, with a slash`]: ['/falcon', use('/falcon/', handler)],
+    [`${name}, one of several`]: ['/b', use(['/a', '/b'], handler)],
+    [`${name}, a pattern`]: ['/falcon', use(/^\/fal[a-z]+/, handler)],
+    [`${name}, a router with parameters`]: [
+      '/t/tasks/falcon',
+      use('/t/:tenant', () => strict().use('/falcon', handler())),
+    ],
+    [`${name}, an application in it`]: ['/a/falcon', use('/a', use('/falcon', handler))],
+    [`${name}, a route`]: ['/falcon', all(given('/falcon'))],
+    [`${name}, below a given path`]: ['/api/falcon', use('/api', given('/api/falcon'))],
+    [`${name}, a given path below`]: ['/api/falcon', use('/api', given('/falcon'))],
+  };
+}
+
+/** Creates a task and uploads its file, at the URL of the answer; passes no guard of the host. */
+async function isMounted(address: string, base: string): Promise<void> {
+  const created = await post(`${address}${base}/v1/svc/aggsign/task`);
+  expect(created.status, await created.clone().text()).toBe(201);
+  const { url } = (await created.json()) as { url: string };
+  expect(url.startsWith(`${address}${base}/v1/svc/uploads/`), url).toBe(true);
+  const uploaded = await fetch(url, { method: 'PUT', headers: JSON_TYPE, body: '[]' });
+  expect(uploaded.status).toBe(200);
+  for (const path of ['/v1/x/../ui', '/v1/x/%2e%2e/ui', '/v1/%75i', '/../falcon/v1/ui']) {
+    const head = `GET ${base}${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const answer = await sendRaw(Number(new URL(address).port), { parts: [head] });
+    expect(answer?.status, path).toBe(404);
+  }
+}
+
+describe('is mounted in', () => {
+  test.each(Object.entries(MOUNTS))('%s', async (_, [base, listener]) => {
+    const server = await openServer(listener());
+    onTestFinished(server.close);
+    await isMounted(server.address, base);
+  });
+
+  test.each<[string, FastifyServerOptions, string, string]>([
+    ['at the root', {}, '', ''],
+    ['with a slash', {}, '/falcon/', '/falcon'],
+    ['with parameters', {}, '/:tenant/falcon', '/a%20b/falcon'],
+    ['with other letters', {}, '/fälcon', '/f%C3%A4lcon'],
+    ['in another case', { routerOptions: { caseSensitive: false } }, '/falcon', '/FALCON'],
+    ['with slashes', { routerOptions: { ignoreTrailingSlash: true } }, '/falcon', '/falcon'],
+    ['renamed', { rewriteUrl: ({ url }) => url!.replace('/old', '/falcon') }, '/falcon', '/old'],
+    ['cut', { rewriteUrl: ({ url }) => url!.replace('/api', '') }, '/falcon', '/api/falcon'],
+  ])('Fastify, %s', async (_, options, prefix, base) => {
+    const host = fastify(options);
+    onTestFinished(() => host.close());
+    await host.register(toFastifyPlugin(service), { prefix });
+    await isMounted(await host.listen({ port: 0, host: '127.0.0.1' }), base);
+  });
+
+  test("Vite's development server", async () => {
+    const vite = await createVite({
+      ...{ configFile: false, root: directory, base: '/base/', logLevel: 'silent' },
+      server: { port: 0, host: '127.0.0.1', ws: false },
+      plugins: [
+        {
+          name: 'falcon',
+          configureServer: ({ middlewares }) => void middlewares.use('/falcon', handler()),
+        },
+      ],
+    });
+    onTestFinished(() => vite.close());
+    await vite.listen();
+    const { port } = vite.httpServer!.address() as { port: number };
+    await isMounted(`http://127.0.0.1:${port}`, '/falcon');
   });
 });
 

@@ -109,7 +109,7 @@ export const BELOW_A_PATH = {
       .replace(/^\treverse_proxy .*\n/m, () => readmeBlock('handle /crypto/')),
   haproxy: () =>
     read('haproxy.cfg')
-      .replace(/^ *http-request deny .*\n/m, () => readmeBlock('http-request deny'))
+      .replace(/^ *http-request deny .*healthz.*\n/m, () => readmeBlock('http-request deny'))
       .replace(/^ *default_backend .*\n/m, '')
       .replace(/^backend falconry\n/m, (line) => line + readmeBlock('http-request replace-path')),
 };

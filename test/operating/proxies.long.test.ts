@@ -49,6 +49,8 @@ interface Answer {
 interface Asked {
   readonly body?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent as it is, after the path of the site. */
+  readonly raw?: string;
   /** Hears of every piece of the answer. */
   readonly onPiece?: (text: string) => void;
 }
@@ -118,7 +120,11 @@ class Site {
   }
 
   /** @param path of the service, or a whole url of it */
-  ask(method: string, path: string, { body, headers = {}, onPiece }: Asked = {}): Promise<Answer> {
+  ask(
+    method: string,
+    path: string,
+    { body, headers = {}, raw, onPiece }: Asked = {},
+  ): Promise<Answer> {
     const url = new URL(path.startsWith('http') ? path : `${this.base}${path}`);
     const sent = {
       ...(path.startsWith('http') ? {} : { authorization: this.key }),
@@ -130,10 +136,12 @@ class Site {
       ...headers,
     };
     const options = { method, headers: sent, ca: this.#ca, servername: 'falcon.example.com' };
+    const target =
+      raw === undefined ? {} : { path: new URL(this.base).pathname.replace(/\/$/, '') + raw };
     const { request } = url.protocol === 'https:' ? https : http;
     return new Promise((resolve, reject) => {
       let answered = false;
-      const outgoing = request(url, options, (incoming) => {
+      const outgoing = request(url, { ...options, ...target }, (incoming) => {
         answered = true;
         let text = '';
         incoming.setEncoding('utf8').on('data', (piece) => {
@@ -195,7 +203,9 @@ function behaves(site: Site): void {
   });
 
   it('hides what is for itself', async () => {
-    expect((await site.ask('GET', '/readyz')).status).toBe(404);
+    for (const raw of ['/readyz', '/v1/../readyz', '/v1/%2e%2e/readyz', '/%72eadyz', '//readyz']) {
+      expect((await site.ask('GET', '/', { raw })).status, raw).toBe(404);
+    }
   });
 
   it('tells the address that it sees, and keeps rights out of its log', async () => {
