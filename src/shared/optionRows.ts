@@ -12,6 +12,7 @@ export type OptionType =
   | 'integer'
   | 'choice'
   | 'origins'
+  | 'proxies'
   | 'secret';
 
 /** The parts of a row besides its type and text. */
@@ -92,6 +93,7 @@ export const path = rowsOf<string>('path', 'path');
 export const integer = rowsOf<number>('integer', 'n');
 export const flag = rowsOf<boolean>('flag', '');
 export const origins = rowsOf<'*' | readonly string[]>('origins', 'origins');
+export const proxies = rowsOf<boolean | number | readonly string[]>('proxies', 'proxies');
 export const secret = rowsOf<string>('secret', 'file');
 
 /** A number of milliseconds, by default at most what a timer takes. */
@@ -153,6 +155,8 @@ export function judge(row: OptionRow, value: unknown): Judged {
       return judgeInteger(row, value);
     case 'origins':
       return judgeOrigins(value);
+    case 'proxies':
+      return judgeProxies(row, value);
     case 'choice':
       if (row.choices!.includes(value as string)) return { value };
       return (typeof value === 'string' ? range : type)(
@@ -198,6 +202,22 @@ function judgeOrigins(value: unknown): Judged {
   const wrong = value.find((each) => !URL.canParse(each) || new URL(each).origin !== each);
   if (wrong === undefined) return { value: [...value] };
   return range(`must hold origins such as https://app.example, which "${wrong}" is not`);
+}
+
+const MAX_PROXIES = 32;
+
+function judgeProxies({ check }: OptionRow, value: unknown): Judged {
+  if (typeof value === 'boolean') return { value };
+  if (Number.isSafeInteger(value)) {
+    if ((value as number) >= 1 && (value as number) <= MAX_PROXIES) return { value };
+    return range(`must be from 1 to ${MAX_PROXIES} proxies`);
+  }
+  if (!Array.isArray(value) || value.some((each) => typeof each !== 'string')) {
+    return type('must be true, false, a number of proxies, or a list of networks');
+  }
+  if (value.length === 0) return range('must name one network or more');
+  const fault = value.map((each) => check!(each)).find((each) => each !== null);
+  return fault === undefined ? { value: [...value] } : range(fault!);
 }
 
 /**

@@ -2,7 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, vi } from 'vitest';
-import type { ServiceEvent } from '../../src/middleware/index.ts';
+import {
+  falconService,
+  memoryStore,
+  type ServiceEvent,
+  type ServiceOptions,
+} from '../../src/middleware/index.ts';
 import { expectProblem, recordedLog, serviceTest } from './support.ts';
 import { makeTriples } from './triples.ts';
 
@@ -228,6 +233,71 @@ describe('documents that need no key', () => {
     expect((await get('192.0.2.2')).status).toBe(200);
     // Nothing else is limited by it.
     expect((await get('192.0.2.1', TASKS, http.alice)).status).toBe(200);
+  });
+});
+
+describe('behind proxies, the address of a caller', () => {
+  /** @returns the address that the service has for a request */
+  async function remoteOf(trustProxy: ServiceOptions['trustProxy'], list: string, peer: string) {
+    let remote: string | undefined;
+    const service = falconService({
+      ...{ store: memoryStore(), trustProxy: trustProxy! },
+      onEvent: (event) => event.type === 'request' && (remote ??= event.remote),
+    });
+    const incoming = { socket: { remoteAddress: peer } };
+    const headers = { 'x-forwarded-for': list, 'x-forwarded-host': 'believed' };
+    const answer = await service.app.request('/v1/openapi.json', { headers }, { incoming });
+    const { servers } = (await answer.json()) as { servers: [{ url: string }] };
+    return [remote, servers[0].url === 'http://believed'];
+  }
+  const PEER = '10.0.0.9';
+
+  it.each([
+    ['192.0.2.1', '192.0.2.1'],
+    // Azure and AWS add the port.
+    ['192.0.2.1:49152', '192.0.2.1'],
+    [' 198.51.100.7 ,\t192.0.2.1:1 ', '192.0.2.1'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
+    ['2001:0db8::0001%eth0', '2001:db8::1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['[::FFFF:c000:0201]:8080', '192.0.2.1'],
+    ['0:0:0:0:0:ffff:192.0.2.1', '192.0.2.1'],
+    // Anything else says nothing of the client.
+    ...['', ' ', 'unknown', '_hidden', '192.0.2', '192.0.2.256', '192.0.2.1, ', '1.2.3.4:x'].map(
+      (list) => [list, PEER],
+    ),
+    ...['[192.0.2.1', '::g', 'a.example:80', '01.2.3.4', '"192.0.2.1"'].map((list) => [list, PEER]),
+  ])('%j is %s', async (list, address) => {
+    expect(await remoteOf(true, list!, PEER)).toEqual([address, true]);
+  });
+
+  const LIST = '203.0.113.1, 192.0.2.1, 10.0.0.2:80, ::ffff:10.0.0.1';
+  it.each<[ServiceOptions['trustProxy'], string, string, boolean]>([
+    [false, PEER, PEER, false],
+    [1, PEER, '10.0.0.1', true],
+    [3, PEER, '192.0.2.1', true],
+    // Fewer proxies than usual: the first of them saw the client.
+    [9, PEER, '203.0.113.1', true],
+    [['10.0.0.0/8'], PEER, '192.0.2.1', true],
+    [['10.0.0.0/8'], '::ffff:10.0.0.9', '192.0.2.1', true],
+    [['10.0.0.9', '10.0.0.1'], PEER, '10.0.0.2', true],
+    [['0.0.0.0/0'], PEER, '203.0.113.1', true],
+    // From elsewhere, nothing of it is believed.
+    [['10.0.0.0/8'], '192.0.2.8', '192.0.2.8', false],
+    [['2001:db8::/32'], PEER, PEER, false],
+    [['2001:db8::/32'], '2001:DB8::7', '10.0.0.1', true],
+  ])('with trustProxy %j, from %s, is %s', async (trustProxy, peer, address, isBelieved) => {
+    expect(await remoteOf(trustProxy, LIST, peer)).toEqual([address, isBelieved]);
+  });
+
+  it('is the peer if a trusted proxy names no address', async () => {
+    expect(await remoteOf(['10.0.0.0/8'], '192.0.2.1, unknown, 10.0.0.1', PEER)).toEqual([
+      PEER,
+      true,
+    ]);
+    expect(await remoteOf(2, 'unknown, 10.0.0.1', '::ffff:10.0.0.9')).toEqual([PEER, true]);
   });
 });
 

@@ -49,6 +49,17 @@ describe('options', () => {
     ['the version as service name', { serviceName: 'v1' }, RangeError],
     ['an origin with a path', { cors: ['https://app.example/'] }, RangeError],
     ['an origin that is none', { cors: ['app.example'] }, RangeError],
+    ['no proxies', { trustProxy: 0 }, RangeError],
+    ['half a proxy', { trustProxy: 1.5 }, TypeError],
+    ['proxies as text', { trustProxy: '10.0.0.0/8' }, TypeError],
+    ['an empty list of proxies', { trustProxy: [] }, RangeError],
+    ...['10.0.0.0/33', '10.0.0.0/', '::/129', 'proxy.example', '10.0.0.0/8/8', '[::1]', ''].map(
+      (network): [string, object, typeof RangeError] => [
+        `"${network}" as a proxy`,
+        { trustProxy: ['10.0.0.1', network] },
+        RangeError,
+      ],
+    ),
     ['origins as one text', { cors: 'https://app.example' }, TypeError],
     ['a relative url', { publicUrl: '/falcon' }, RangeError],
     ['a url of another scheme', { publicUrl: 'ftp://x/' }, RangeError],

@@ -38,6 +38,8 @@ export interface Option {
   readonly isInput?: true;
   /** Flags only: `optional` can be turned off (`--[no-]ui`), `on` is on (`--no-wait`). */
   readonly negatable?: 'optional' | 'on';
+  /** Flags only: the placeholder of a value that may follow an equals sign. */
+  readonly mayHold?: string;
   /** The service checks the words, not the command line. */
   readonly isUnchecked?: true;
   /** It is a setting (settings.ts) with its own checks. */

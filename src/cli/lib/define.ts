@@ -89,7 +89,8 @@ async function run<N extends SettingName>(
   io: Io,
 ): Promise<number> {
   const parser = parserOptions(command.options);
-  const loose = parse(parser, args, false);
+  const { words: plain, held } = takeHeld(command.options, args);
+  const loose = parse(parser, plain, false);
   if (loose.values.help === true) {
     io.stdout.write(helpText(command, widthOf(io.stdout)));
     return EXIT.ok;
@@ -98,7 +99,8 @@ async function run<N extends SettingName>(
   const outputs = outputsOf(command, loose.values, io);
   try {
     refuseUnknown(command, loose.tokens);
-    const { values, positionals: words } = parse(parser, args, true);
+    const { values: parsed, positionals: words } = parse(parser, plain, true);
+    const values = { ...parsed, ...held };
     const { verb, positionals } = readVerb(command, words);
     const named = loose.tokens.flatMap((token) => (token.kind === 'option' ? token.name : []));
     checkArguments(command, verb, positionals);
@@ -174,6 +176,19 @@ function parserOptions(options: readonly Option[]): ParseArgsOptionsConfig {
     return [name, { ...row, ...(short !== undefined && { short }) }];
   });
   return Object.fromEntries(rows) as ParseArgsOptionsConfig;
+}
+
+/** Takes the values of flags that may hold one (`--trust-proxy=2`), which `parseArgs` refuses. */
+function takeHeld(options: readonly Option[], args: readonly string[]) {
+  const names = options.flatMap(({ name, mayHold }) => (mayHold ? name : []));
+  const held: Record<string, string> = {};
+  const words = args.map((word) => {
+    const name = names.find((each) => word.startsWith(`--${each}=`));
+    if (name === undefined) return word;
+    held[name] = word.slice(name.length + 3);
+    return `--${name}`;
+  });
+  return { words, held };
 }
 
 /** @throws UsageError, if strict, for an option without its value or a flag with one */

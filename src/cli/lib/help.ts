@@ -67,11 +67,11 @@ export const exitRows = (names: readonly ExitName[]): Row[] =>
   names.map((name) => [String(EXIT[name]).padStart(3), EXIT_MEANINGS[name]]);
 
 /** The first column of an option: `-o, --out <file>`, `--[no-]ui`, `--no-wait`. */
-export function spelling({ name, short, value, negatable }: Option): string {
+export function spelling({ name, short, value, negatable, mayHold }: Option): string {
   const start = short === undefined ? '' : `-${short}, `;
   const shown = { optional: `--[no-]${name}`, on: `--no-${name}` };
   const option = negatable === undefined ? `--${name}` : shown[negatable];
-  if (value === undefined) return `${start}${option}`;
+  if (value === undefined) return `${start}${option}${mayHold ? `[=${mayHold}]` : ''}`;
   return `${start}${option} <${typeof value === 'string' ? value : 'name'}>`;
 }
 

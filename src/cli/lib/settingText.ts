@@ -36,14 +36,19 @@ export function readNumber(option: string, row: OptionRow, given: string): numbe
 function meaningOf({ type, unit, none }: OptionRow, given: unknown): unknown {
   if (none && typeof given === 'string' && given.trim().toLowerCase() === NONE) return null;
   if (type === 'flag') return flagOf(given);
-  if (type === 'origins' && typeof given === 'string' && given !== '*') {
-    return given.split(',').flatMap((part) => part.trim() || []);
+  if (type === 'proxies' && typeof given === 'string') {
+    const flag = flagOf(given);
+    if (typeof flag === 'boolean') return flag;
+    return /^\d+$/.test(given.trim()) ? Number(given) : listOf(given);
   }
+  if (type === 'origins' && typeof given === 'string' && given !== '*') return listOf(given);
   if (type !== 'integer' || !['string', 'number'].includes(typeof given)) return given;
   const written = String(given).trim();
   if (unit !== undefined) return measured(written, unit);
   return /^\d+$/.test(written) ? Number(written) : given;
 }
+
+const listOf = (given: string) => given.split(',').flatMap((part) => part.trim() || []);
 
 function flagOf(given: unknown): unknown {
   if (typeof given !== 'string') return given;
@@ -71,10 +76,10 @@ function amount({ unit, min = 0, max = Number.MAX_SAFE_INTEGER, none }: OptionRo
 }
 
 /** A value as a configuration file would spell it. */
-export function showValue({ type, unit }: OptionRow, value: unknown): string {
+export function showValue({ unit }: OptionRow, value: unknown): string {
   if (value === undefined) return '';
   if (value === null) return NONE;
-  if (type === 'flag') return value ? 'yes' : 'no';
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
   if (unit === 'ms') return showMs(Number(value));
   return unit === 'bytes' ? showBytes(Number(value)) : String(value);
 }

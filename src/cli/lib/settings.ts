@@ -150,6 +150,9 @@ function optionsOf(name: string, row: OptionRow): Option[] {
   const fallback = defaultText(row);
   const parts = { group, ...(fallback !== '' && { fallback }) };
   if (type === 'flag') return [flag(name, about, { ...parts, negatable: 'optional' })];
+  if (type === 'proxies') {
+    return [flag(name, about, { ...parts, negatable: 'optional', mayHold: placeholder })];
+  }
   const plain = valued(name, choices ?? placeholder, about, parts);
   if (type !== 'secret') return [plain];
   const inFile = (words: string) => valued(`${name}-file`, 'file', words, parts);

@@ -1,4 +1,5 @@
 /** Addresses: how requests name the service, for urls in answers, and where they come from. */
+import { BlockList, isIP, isIPv4 } from 'node:net';
 import type { Context } from 'hono';
 
 /** The settings that decide about addresses. */
@@ -6,9 +7,12 @@ export interface AddressSettings {
   readonly serviceName: string;
   /** Address of the mount point, for a service that cannot see it in its requests. */
   readonly publicUrl?: string | undefined;
-  /** Whether the `X-Forwarded-…` headers are believed. */
-  readonly trustProxy: boolean;
+  /** Whose `X-Forwarded-…` headers are believed: those of so many proxies, or of these networks. */
+  readonly trustProxy: TrustProxy;
 }
+
+/** True is 1. */
+export type TrustProxy = boolean | number | readonly string[];
 
 /** `https://host/mount/v1/<serviceName>`, without a slash at the end. */
 export function serviceBase(c: Context, settings: AddressSettings): string {
@@ -20,7 +24,7 @@ export function mountAddress(c: Context, settings: AddressSettings): string {
   if (settings.publicUrl !== undefined) return settings.publicUrl;
   const url = new URL(c.req.url);
   let { protocol, host } = url;
-  if (settings.trustProxy) {
+  if (isTrusted(settings.trustProxy, peerOf(c))) {
     const proto = firstOf(c.req.header('x-forwarded-proto'));
     if (proto === 'http' || proto === 'https') protocol = `${proto}:`;
     const forwarded = firstOf(c.req.header('x-forwarded-host'));
@@ -87,11 +91,71 @@ interface HostEnv {
   requestIP?(request: Request): { readonly address: string } | null;
 }
 
-/** The address of the caller; undefined if the host does not tell. */
+/**
+ * The address of the caller; undefined if the host does not tell. Each proxy adds the address that
+ * it sees to the end of `X-Forwarded-For`; anything before that of the first trusted one may be
+ * forged.
+ */
 export function callerAddress(c: Context, { trustProxy }: AddressSettings): string | undefined {
-  const forwarded = trustProxy && c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim();
-  const address = forwarded || hostAddress(c.env as HostEnv | undefined, c.req.raw);
-  return address?.slice(0, 64) || undefined;
+  const peer = peerOf(c);
+  const header = c.req.header('x-forwarded-for');
+  if (header === undefined || !isTrusted(trustProxy, peer)) return peer;
+  const hops = header.split(',').map(ipAddress).reverse();
+  const at =
+    typeof trustProxy === 'object'
+      ? hops.findIndex((hop) => hop === null || !isTrusted(trustProxy, hop))
+      : Number(trustProxy) - 1;
+  return (hops[at] === undefined ? hops.at(-1) : hops[at]) ?? peer;
+}
+
+function isTrusted(trust: TrustProxy, address: string | undefined): boolean {
+  if (typeof trust !== 'object') return trust !== false;
+  const family = isIP(address ?? '');
+  return family !== 0 && networksOf(trust).check(address!, `ipv${family as 4 | 6}`);
+}
+
+const parsed = new WeakMap<readonly string[], BlockList>();
+
+function networksOf(list: readonly string[]): BlockList {
+  const known = parsed.get(list);
+  if (known !== undefined) return known;
+  const networks = new BlockList();
+  for (const each of list) {
+    const [address = '', bits] = each.split('/');
+    const family = isIP(address) as 4 | 6;
+    networks.addSubnet(address, Number(bits ?? (family === 4 ? 32 : 128)), `ipv${family}`);
+  }
+  parsed.set(list, networks);
+  return networks;
+}
+
+/** Returns the fault of a network that is neither `10.0.0.0/8` nor a single address, or null. */
+export function networkFault(text: string): string | null {
+  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const most = [0, 32, 128][isIP(address) && (isIPv4(address) ? 1 : 2)]!;
+  if (most > 0 && Number(bits ?? 0) <= most) return null;
+  return `must hold networks such as 10.0.0.0/8, which "${text}" is not`;
+}
+
+/** An address in one spelling, without port, brackets and zone; null for anything else. */
+function ipAddress(text: string): string | null {
+  const trimmed = text.trim();
+  const bare = /^\[(.*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? trimmed.replace(/^([\d.]+):\d+$/, '$1');
+  const address = bare.replace(/%.*/, '');
+  if (isIP(address) !== 6) return isIPv4(address) ? address : null;
+  const shown = new URL(`http://[${address}]`).hostname.slice(1, -1);
+  const mapped = /^::ffff:(\w+):(\w+)$/.exec(shown)?.slice(1) ?? null;
+  if (mapped === null) return shown;
+  const halves = mapped.map((half) => Number.parseInt(half, 16));
+  return halves.flatMap((half) => [half >> 8, half & 255]).join('.');
+}
+
+/** The address that the host tells. */
+function peerOf(c: Context): string | undefined {
+  const address = hostAddress(c.env as HostEnv | undefined, c.req.raw);
+  return address === undefined
+    ? undefined
+    : (ipAddress(address) ?? address.slice(0, 64)) || undefined;
 }
 
 /** The same; of an IPv6 address, the network of 64 bits. `unknown` if the host does not tell. */

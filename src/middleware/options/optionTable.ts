@@ -11,10 +11,12 @@ import {
   type OptionTable,
   origins,
   path,
+  proxies,
   text,
   url,
 } from '../../shared/optionRows.ts';
 import { DEFAULT_TASK_FILE_LIMITS } from '../../wire/taskFile.ts';
+import { networkFault } from '../http/address.ts';
 import type { SigningSalt } from '../signing/keyFile.ts';
 
 const MIB = 1024 * 1024;
@@ -59,7 +61,10 @@ export const SERVICE_OPTIONS = {
       fallback: false,
     }),
     publicUrl: url('address that clients use, if not the one listened on'),
-    trustProxy: flag('trust X-Forwarded-Proto, -Host and -For', { fallback: false }),
+    trustProxy: proxies('trust X-Forwarded-Proto, -Host and -For of so many proxies, or networks', {
+      fallback: false,
+      check: networkFault,
+    }),
     cors: origins('origins whose pages may call the service, or * for all', {
       fallbackText: 'none',
     }),

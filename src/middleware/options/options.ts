@@ -46,8 +46,12 @@ export interface ServiceOptions {
   readonly allowSharedDatabase?: boolean;
   /** Address at which clients reach the mount point; default: taken from each request. */
   readonly publicUrl?: string;
-  /** Trust `X-Forwarded-Proto`, `-Host` and `-For`. Only safe behind a proxy that sets them. */
-  readonly trustProxy?: boolean;
+  /**
+   * Trust `X-Forwarded-Proto`, `-Host` and `-For`: of one proxy (`true`), of a number of proxies in
+   * a row, or of proxies in these networks (`['10.0.0.0/8']`). Only safe behind proxies that set
+   * them; default false.
+   */
+  readonly trustProxy?: boolean | number | readonly string[];
   /** Origins whose pages may call the service (`https://app.example`), or `*`; default: its own. */
   readonly cors?: '*' | readonly string[];
   /** Serve the page at `/v1/ui`; default true. */
