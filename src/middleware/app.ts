@@ -118,7 +118,10 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
     }
     response = await route.handle(c, caller);
     // These answers contain signed URLs.
-    if (route.right === 'key') response.headers.set('cache-control', 'no-store');
+    const { headers } = response;
+    if (route.right === 'key' && !headers.has('cache-control')) {
+      headers.set('cache-control', 'no-store');
+    }
   } catch (error) {
     response = refuse(c, deps, error);
     if (route.right === 'url' && response.status === 403) response = counted(c, deps, response);

@@ -144,6 +144,18 @@ describe('toNodeHandler', () => {
   });
 });
 
+test('compression() of Express does not hold events back', async () => {
+  const base = await expressHost(load('compression')({ threshold: 0 }));
+  const created = (await (await post(`${base}/v1/svc/aggsign/task`)).json()) as {
+    process_id: number;
+  };
+  const url = `${base}/v1/svc/tasks/${created.process_id}/events`;
+  const headers = { authorization: alice, 'accept-encoding': 'gzip' };
+  const answer = await fetch(url, { headers });
+  const { value } = await answer.body!.pipeThrough(new TextDecoderStream()).getReader().read();
+  expect(value).toContain('wait for task file upload');
+});
+
 describe('a body that the host has read', { timeout: 300_000 }, () => {
   const items = fixedItems(falcon512, 3);
 

@@ -188,6 +188,32 @@ describe('from signatures to a result', () => {
     expect(events.headers.get('content-type')).toBe('text/event-stream');
   });
 
+  it('events pass compression and proxies, and an EventSource stops after the last', async () => {
+    const id = await submit(makeTriples(1), 'completed');
+    const path = `/v1/svc/tasks/${id}/events`;
+    const events = (lastEventId: string) =>
+      http.ask('GET', path, undefined, { headers: { 'last-event-id': lastEventId } });
+    const { headers, text } = await http.ask('GET', path);
+    expect(headers.get('cache-control')).toBe('no-store, no-transform');
+    expect(headers.get('x-accel-buffering')).toBe('no');
+    const last = /^id: (\S+)$/m.exec(text.slice(text.lastIndexOf('event: ')))![1]!;
+    const again = await events(last);
+    expect([again.status, again.text]).toEqual([204, '']);
+    for (const other of ['', last.replace('completed', 'waiting'), `${last}0`]) {
+      expect((await events(other)).text).toContain(`id: ${last}\n`);
+    }
+    const foreign = await http.ask('GET', path, undefined, {
+      ...{ key: http.bob, headers: { 'last-event-id': last } },
+    });
+    expectProblem(foreign, 404, 'NOT_FOUND');
+    // The id of an event of a task that goes on ends nothing.
+    const { process_id } = await http.create();
+    const reader = await http.watch(process_id, {
+      ...{ authorization: http.alice, 'last-event-id': 'created-1' },
+    });
+    await reader.cancel();
+  });
+
   it('events of one client are limited, and free again when the reader has gone', async ({
     start,
   }) => {

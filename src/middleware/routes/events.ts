@@ -1,6 +1,7 @@
 /**
  * `GET …/tasks/:id/events`: the progress record as server-sent events, at every change, until the
- * task has ended. The store is also polled, since workers may be in other processes.
+ * task has ended. The store is also polled, since workers may be in other processes. A browser's
+ * EventSource connects again after the end, and stops only if the answer is a 204.
  */
 import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
@@ -19,8 +20,10 @@ export function followEvents(deps: Deps): Route['handle'] {
   return async (c, caller) => {
     const { clientId } = caller;
     const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
-    const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store' };
-    if (c.req.method === 'HEAD') return new Response(null, { headers });
+    if (isFinal(task.state) && c.req.header('last-event-id') === eventId(task)) {
+      return new Response(null, { status: 204 });
+    }
+    if (c.req.method === 'HEAD') return new Response(null, { headers: HEADERS });
     const streams = open.get(clientId) ?? 0;
     if (streams >= deps.settings.limits.eventStreams) throw new CodedError('TOO_MANY_STREAMS');
     open.set(clientId, streams + 1);
@@ -40,9 +43,19 @@ export function followEvents(deps: Deps): Route['handle'] {
       }
     };
     const events = new TaskEvents({ context: c, deps, task, mayFollow, release });
-    return new Response(events.body, { headers });
+    return new Response(events.body, { headers: HEADERS });
   };
 }
+
+/** Compression and proxies would hold events back. */
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+};
+
+/** The id of an event: that of the last one has the final state. */
+const eventId = ({ state, updatedAt }: Task) => `${state}-${updatedAt}`;
 
 interface Follower {
   readonly context: Context;
@@ -123,7 +136,8 @@ class TaskEvents {
       if (this.#closed || version === this.#version || !room) return;
       this.#version = version;
       const record = progressRecord(task, url, deps.settings.retentionMs);
-      this.#send(`event: progress\ndata: ${JSON.stringify(record)}\n\n`);
+      const data = JSON.stringify(record);
+      this.#send(`event: progress\nid: ${eventId(task)}\ndata: ${data}\n\n`);
     }
     if (task === null || isFinal(task.state)) this.#end();
   }

@@ -100,7 +100,7 @@ function eventChecker(contract: Contract, path: string): TransformStream<Uint8Ar
   let text = '';
   const judge = (block: string) => {
     if (block.startsWith(':')) return;
-    const match = /^event: (\w+)\ndata: (.*)$/.exec(block);
+    const match = /^event: (\w+)\nid: \S+\ndata: (.*)$/.exec(block);
     const schema = match && content?.['x-events']?.[match[1]!];
     const faults = schema ? contract.valueFaults(match[2]!, schema) : [`not an event: ${block}`];
     state.counts.set('events', (state.counts.get('events') ?? 0) + 1);
