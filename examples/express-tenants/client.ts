@@ -17,7 +17,10 @@ async function login(name: string, password: string) {
     fetch: (url, init) => {
       const headers = new Headers(init.headers);
       // Uploads may go to a bucket, which must not get the cookie.
-      if (url.startsWith(baseUrl)) headers.set('cookie', cookie);
+      if (url.startsWith(baseUrl)) {
+        headers.set('cookie', cookie);
+        headers.set('origin', new URL(baseUrl).origin);
+      }
       return fetch(url, { ...init, headers });
     },
   });

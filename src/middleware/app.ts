@@ -7,7 +7,7 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { CodedError, type ErrorCode, isCodedError } from '../shared/errors.ts';
 import { errorSummary, errorText } from './events.ts';
-import { isPlainRequest, remoteAddress } from './http/address.ts';
+import { isPlainRequest, mountAddress, remoteAddress } from './http/address.ts';
 import { BodyBudget } from './http/bodyBudget.ts';
 import { cors, Hono } from './http/npmInstallHono.ts';
 import type { Env } from './http/observe.ts';
@@ -145,8 +145,9 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
   const credentials = settings.authenticate ? credentialsOf(raw.headers, credentialHeaders) : key;
   const address = remoteAddress(c, settings);
   anonymous.admit(address, credentials);
-  let reason: string | null = null;
-  const caller = await ports.authenticate(key, raw).catch((error) => {
+  let reason = mayBeForged(c, settings) ? FORGED : null;
+  const find = async () => (reason === null ? ports.authenticate(key, raw) : null);
+  const caller = await find().catch((error) => {
     if (!isRefusal(error)) throw error;
     reason = error.message;
     return null;
@@ -162,6 +163,24 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
   anonymous.good(credentials);
   return caller;
 }
+
+/**
+ * Returns whether a page of another site may have sent a request that changes something, with the
+ * cookie of a caller who is logged in. Pages cannot send an `Authorization` of their own unasked.
+ */
+function mayBeForged(c: Context, settings: Settings): boolean {
+  const { credentialHeaders = ['cookie'], authenticate } = settings;
+  const isSafe = ['GET', 'HEAD'].includes(c.req.method) || c.req.header('authorization');
+  if (!authenticate || isSafe || !credentialHeaders.includes('cookie')) return false;
+  if (c.req.header('cookie') === undefined) return false;
+  const origin = c.req.header('origin');
+  const isOwn = origin !== undefined && origin === new URL(mountAddress(c, settings)).origin;
+  return !isOwn && c.req.header('sec-fetch-site') !== 'same-origin';
+}
+
+const FORGED =
+  'A request with a cookie that changes something needs "Sec-Fetch-Site: same-origin" or the ' +
+  'Origin of the service';
 
 const STRANGER = 'The request does not say who sends it, or not in a valid way';
 

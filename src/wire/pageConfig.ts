@@ -7,6 +7,8 @@ export interface PageConfig {
   readonly serviceName: string;
   /** True if the signing endpoint is enabled. */
   readonly signing: boolean;
+  /** True if the host identifies callers itself, perhaps by a session. */
+  readonly ownLogin: boolean;
   readonly maxSignatures: number;
   readonly maxDigestBytes: number;
   /** Maximum size of a task file, in bytes. */

@@ -82,7 +82,7 @@ example('express-tenants', async (laid) => {
   const ada = await post('/login', json, '{"name":"ada","password":"correct horse"}');
   const [cookie = ''] = ada.headers.getSetCookie();
   expect(cookie).toMatch(/HttpOnly; SameSite=Strict/);
-  const session = { cookie: cookie.split(';')[0]! };
+  const session = { cookie: cookie.split(';')[0]!, 'sec-fetch-site': 'same-origin' };
   const list = async (headers = {}) =>
     (await fetch(`${server.base}/v1/svc/tasks`, { headers })).status;
   expect(await list(session)).toBe(200);

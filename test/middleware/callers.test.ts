@@ -32,13 +32,61 @@ async function start(options: ServiceOptions = {}): Promise<void> {
 const ask = (method: string, path: string, cookie: string | null, headers = {}) =>
   http.ask(method, path, undefined, {
     key: null,
-    headers: { ...(cookie !== null && { cookie }), ...headers },
+    headers: { ...(cookie !== null && { cookie }), 'sec-fetch-site': 'same-origin', ...headers },
   });
 
 async function clientOf(cookie: string): Promise<number> {
   const { json } = await ask('POST', CREATE, cookie);
   return (await ask('GET', `${TASKS}/${json.process_id}`, cookie)).json.client_id;
 }
+
+it('by cookie changes something only from pages of the service itself', async () => {
+  await start();
+  const { json } = await ask('POST', CREATE, 'session=0');
+  const task = `${TASKS}/${json.process_id}`;
+  const { origin } = new URL(http.address);
+  const headers = (site: string, from?: string) => ({
+    'sec-fetch-site': site,
+    ...(from !== undefined && { origin: from }),
+  });
+  const foreign = [
+    headers(''),
+    headers('cross-site'),
+    headers('same-site', 'http://other.test'),
+    headers('none'),
+    headers('', `${origin}0`),
+    headers('', 'null'),
+    headers('', origin.replace('http', 'https')),
+  ];
+  for (const others of foreign) {
+    for (const [method, path] of [
+      ['POST', CREATE],
+      ['DELETE', task],
+    ] as const) {
+      const answer = await ask(method, path, 'session=0', others);
+      expectProblem(answer, 401, 'UNAUTHENTICATED');
+      expect(answer.json.detail).toContain('Sec-Fetch-Site');
+    }
+    expect((await ask('GET', task, 'session=0', others)).status).toBe(200);
+  }
+  for (const own of [headers('same-origin'), headers('', origin)]) {
+    expect((await ask('POST', CREATE, 'session=0', own)).status).toBe(201);
+  }
+  expect((await ask('DELETE', task, 'session=0', headers('', origin))).status).toBe(200);
+});
+
+it('by other means than a cookie, from anywhere', async () => {
+  const byToken = (key: string, { headers }: Request) =>
+    key === 'Bearer x' || headers.get('x-user') === 'ada' ? { client: 'ada' } : null;
+  await start({ authenticate: byToken, credentialHeaders: ['x-user'] });
+  const other = { 'sec-fetch-site': 'cross-site' };
+  expect((await ask('POST', CREATE, 'visits=1', { 'x-user': 'ada', ...other })).status).toBe(201);
+  await http.close();
+  await start({ authenticate: byToken });
+  expect((await ask('POST', CREATE, null, { 'x-user': 'ada', ...other })).status).toBe(201);
+  const token = { authorization: 'Bearer x', ...other };
+  expect((await ask('POST', CREATE, 'visits=1', token)).status).toBe(201);
+});
 
 describe('a client by name', () => {
   it('needs no Authorization header, and keeps its number', async () => {

@@ -336,6 +336,10 @@ describe('every documented answer', () => {
     expect(await status('POST', `${AGGSIGN}/task/${id}/url`)).toBe(409);
     const events = await call('GET', `${path}/events`);
     expect(events.text).toContain('"status":"completed"');
+    const [, last] = /\nid: (completed\S+)/.exec(events.text)!;
+    expect(await status('GET', `${path}/events`, { headers: { 'last-event-id': last! } })).toBe(
+      204,
+    );
 
     const record = (await call('GET', path)).json;
     expect(await status('GET', '/v1/svc/tasks')).toBe(200);

@@ -100,6 +100,7 @@ function pageConfig(settings: Settings, names: Names): PageConfig {
   return {
     serviceName,
     signing,
+    ownLogin: settings.authenticate !== undefined,
     ...limits,
     servedUrls: blobs?.uploads === undefined && blobs?.results === undefined,
     worker: `ui/${names.worker}`,

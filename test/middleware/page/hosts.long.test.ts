@@ -8,7 +8,7 @@ import { commandOf, layOut, withKeys } from '../../hosts/recipes.ts';
 import { findChromium, openBrowser } from '../../support/chromium.ts';
 import { fact } from '../../support/facts.ts';
 import { it as test } from '../support.ts';
-import { enterKey, visit } from './browser.ts';
+import { enterKey, startUiService, visit } from './browser.ts';
 
 const executablePath = findChromium();
 
@@ -24,6 +24,36 @@ describe.skipIf(executablePath === undefined)('in Chromium', { timeout: 300_000 
     expect([...headings]).toEqual(
       expect.arrayContaining(['Hono', 'Express 5', 'Fastify 5', 'node:http', 'Deno', 'Bun']),
     );
+  });
+
+  test('a host with its own login: no key, and items are numbered as on the wire', async ({
+    defer,
+  }) => {
+    const ui = await startUiService({
+      authenticate: (_key, { headers }) =>
+        headers.get('cookie') === 'session=1' ? { client: 'ada' } : null,
+    });
+    defer(ui.close);
+    const stranger = await visit(browser, ui.page);
+    await stranger.page.getByText('Log in to this site and reload the page').waitFor();
+    await stranger.close();
+    const cookie = { name: 'session', value: '1', domain: '127.0.0.1', path: '/', expires: -1 };
+    const rules = { httpOnly: true, secure: false, sameSite: 'Strict' as const };
+    const storageState = { cookies: [{ ...cookie, ...rules }], origins: [] };
+    const { page, complaints, close } = await visit(browser, `${ui.page}#tasks`, { storageState });
+    await page.getByText('Logged in', { exact: true }).waitFor();
+    await page.getByText('No tasks', { exact: false }).first().waitFor();
+    await page.getByRole('link', { name: 'Sign', exact: true }).first().click();
+    await page.getByRole('textbox', { name: 'Message' }).fill('hello');
+    await page.getByRole('button', { name: 'Sign' }).click();
+    await page.getByRole('button', { name: 'Add to the task' }).click();
+    await page.getByRole('link', { name: 'Show it' }).click();
+    await page.locator('summary', { hasText: '1 item' }).click();
+    expect(await page.getByRole('cell').first().textContent()).toBe('0');
+    await page.getByRole('button', { name: 'Submit the task' }).click();
+    await page.getByRole('heading', { name: 'What was saved' }).waitFor();
+    expect(complaints).toEqual([]);
+    await close();
   });
 
   for (const [i, recipe] of withKeys.entries()) {

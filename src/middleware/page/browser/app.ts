@@ -1,5 +1,5 @@
 /** State shared by the views: configuration, client, worker, API key, current task. */
-import { type Client, createClient } from '../../../client/index.ts';
+import { type Client, type ClientOptions, createClient } from '../../../client/index.ts';
 import { CodedError } from '../../../shared/errors.ts';
 import { PoolThread } from '../../../shared/threads/thread.ts';
 import { CONFIG_META, type PageConfig } from '../../../wire/pageConfig.ts';
@@ -39,9 +39,14 @@ export class App {
   /** Services on the same host have separate keys. */
   readonly #place = `falconry key ${this.base}`;
   readonly #key = new Watched(readStored('sessionStorage', this.#place));
-  readonly client: Client = this.#clientOf(() => this.key ?? '');
+  readonly #withKey: Client = this.#clientOf({ apiKey: () => this.key ?? '' });
+  readonly #withoutKey: Client = this.#clientOf({});
   readonly #worker = workerModule(new URL(this.config.worker, document.baseURI).href);
   #thread: PoolThread | undefined;
+
+  get client(): Client {
+    return this.isLoggedIn ? this.#withoutKey : this.#withKey;
+  }
 
   get key(): string | null {
     return this.#key.value;
@@ -58,14 +63,29 @@ export class App {
     this.#key.follow(show);
   }
 
-  /** Checks a key with the service. @throws ClientError if it is rejected, or on failure */
-  async tryKey(key: string): Promise<void> {
-    await this.#clientOf(key).page({ limit: 1 });
+  /** True if the host of the page knows the caller without a key; the key is empty then. */
+  get isLoggedIn(): boolean {
+    return this.key === '';
   }
 
-  #clientOf(apiKey: string | (() => string)): Client {
+  /** Finds out whether the host knows the caller, by a cookie for example. */
+  async tryLogin(): Promise<void> {
+    if (!this.config.ownLogin || this.key !== null) return;
+    const isKnown = await this.#withoutKey.page({ limit: 1 }).then(
+      () => true,
+      () => false,
+    );
+    if (isKnown && this.key === null) this.useKey('', false);
+  }
+
+  /** Checks a key with the service. @throws ClientError if it is rejected, or on failure */
+  async tryKey(key: string): Promise<void> {
+    await this.#clientOf({ apiKey: key }).page({ limit: 1 });
+  }
+
+  #clientOf(key: Pick<ClientOptions, 'apiKey'>): Client {
     const { serviceName } = this.config;
-    return createClient({ baseUrl: this.base, serviceName, apiKey, retries: { times: 2 } });
+    return createClient({ baseUrl: this.base, serviceName, ...key, retries: { times: 2 } });
   }
 
   get limits(): Limits {

@@ -90,7 +90,7 @@ function startScheme(control: HTMLElement): void {
 startScheme(byId('scheme'));
 const keyState = byId('key-state');
 app.followKey(() => {
-  fill(keyState, app.key === null ? 'No key' : 'Key in use');
+  fill(keyState, app.key === null ? 'No key' : app.isLoggedIn ? 'Logged in' : 'Key in use');
   keyState.classList.toggle('known', app.key !== null);
 });
 fill(
@@ -115,3 +115,4 @@ window.addEventListener('hashchange', () => {
   show(true);
 });
 show(false);
+void app.tryLogin().then(() => app.isLoggedIn && show(false));

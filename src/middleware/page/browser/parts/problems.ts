@@ -39,7 +39,7 @@ function readable(error: unknown): Readable {
     const { problem, code } = error;
     const parts = [
       ...error.errors.map(({ path, message }) => `${path === '' ? 'The body' : path}: ${message}`),
-      ...error.invalid.map(({ index, reason }) => `Item ${index + 1}: ${reasonWords(reason)}`),
+      ...error.invalid.map(({ index, reason }) => `Item ${index}: ${reasonWords(reason)}`),
     ];
     const detail = [error.detail, ADVICE[code]].filter(Boolean).join('. ').replaceAll('..', '.');
     return {
@@ -115,8 +115,7 @@ function faultTable(faults: readonly FileFault[], total: number): HTMLElement {
   const number = (value: number | undefined) => (value === undefined ? '' : count(value));
   const lineColumn: Column[] = hasLines ? [['Line', 'number']] : [];
   const rows = faults.slice(0, SHOWN_FAULTS).map(({ index, line, message }) => {
-    const item = number(index === undefined ? undefined : index + 1);
-    return hasLines ? [item, number(line), message] : [item, message];
+    return [number(index), ...(hasLines ? [number(line)] : []), message];
   });
   const more = total > SHOWN_FAULTS ? `and ${count(total - SHOWN_FAULTS)} more` : null;
   return table('Faults', [['Item', 'number'], ...lineColumn, ['Fault', 'wrap']], rows, more);

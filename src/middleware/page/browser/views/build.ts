@@ -191,7 +191,7 @@ function firstItems({ first, count: all }: BatchSummary): HTMLElement {
     ['Signature', 'number'],
   ];
   const rows = first.map(({ digest, publicKey, signatureBytes }, i) => [
-    count(i + 1),
+    count(i),
     h('code', {}, shortHex(digest, 6)),
     h('code', {}, shortHex(publicKey, 6)),
     sizeText(signatureBytes),

@@ -34,6 +34,12 @@ export function startView(app: App): View {
 const step = (name: string, text: string): HTMLElement =>
   h('li', { class: 'tight' }, link(`#${name.toLowerCase()}`, strong(name)), p('soft', text));
 
+const OPERATOR =
+  'The operator of the service creates keys: falconry keys create --name NAME. The first start of ' +
+  'falconry serve writes one to the file first-api-key in its data directory.';
+const LOGIN =
+  'Log in to this site and reload the page, or enter a key or token that the site issued.';
+
 /** Asks for the API key, and checks it with the service. */
 function keyForm(app: App): HTMLElement {
   const problem = h('div');
@@ -69,6 +75,7 @@ function keyForm(app: App): HTMLElement {
   };
   const send = h('button', { class: 'button primary', type: 'submit' }, 'Use this key');
   const line = field('API key', input, 'It stays in this page and is never sent in a URL.');
+  const source = p('hint', app.config.ownLogin ? LOGIN : OPERATOR);
   const place = div('with-button');
   input.replaceWith(place);
   place.append(input, reveal);
@@ -78,6 +85,7 @@ function keyForm(app: App): HTMLElement {
     'form',
     { class: 'stack', on: onSubmit(() => whileBusy(send, tryKey)) },
     line,
+    source,
     h('label', { class: 'choice top-aligned' }, keep, words),
     div('row', send),
     problem,
@@ -85,6 +93,14 @@ function keyForm(app: App): HTMLElement {
 }
 
 function keyKnown(app: App): HTMLElement {
+  if (app.isLoggedIn) {
+    const notice = p('', strong('You are logged in to this site.'), ' No key is needed.');
+    return div(
+      'stack',
+      div('notice good', notice),
+      div('row', link('#build', 'Build a task', 'button')),
+    );
+  }
   const forget = () => {
     app.useKey(null, false);
     announce('The page has forgotten the key');
