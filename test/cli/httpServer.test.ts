@@ -8,6 +8,7 @@ import {
   openHttpServer,
   type RefusedConnections,
 } from '../../src/cli/operate/httpServer.ts';
+import { openObservability } from '../../src/cli/operate/observability.ts';
 import { serverLimits } from '../../src/cli/operate/serveConfig.ts';
 import { toNodeHandler } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
@@ -36,6 +37,37 @@ const open = async (options: Partial<HttpServerOptions> = {}) => {
   server = await openHttpServer({ fetch, port: 0, host: '127.0.0.1', ...options });
 };
 const GET = 'GET /v1/openapi.json HTTP/1.1\r\nHost: a\r\n\r\n';
+describe('the metrics port', () => {
+  it('on a loopback address refuses names other than localhost', async () => {
+    const statuses = async (metricsHost: string) => {
+      const observed = await openObservability({
+        ...{ metricsPort: 0, metricsHost, dataDirectory: null, threads: 1, logger: SILENT },
+      });
+      await observed.open(http.service, openHttpServer);
+      const found: Record<string, number> = {};
+      try {
+        for (const host of HOSTS) {
+          const head = `GET /metrics HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+          found[host] = (await sendRaw(observed.port()!, { parts: [head] }))!.status;
+        }
+      } finally {
+        await observed.close();
+      }
+      return found;
+    };
+    const all = (foreign: number) => [200, 200, 200, 200, foreign, foreign, foreign, foreign];
+    expect(Object.values(await statuses('127.0.0.1'))).toEqual(all(421));
+    expect(Object.values(await statuses('0.0.0.0'))).toEqual(all(200));
+  });
+});
+
+const HOSTS = [
+  ...['localhost:9464', '127.0.0.1:9464', '192.0.2.1', '[::1]:9464'],
+  ...['evil.example:9464', 'localhost.evil.example', '127.0.0.1.evil.example', 'metrics'],
+];
+const nothing = () => {};
+const SILENT = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
 const get = () =>
   sendRaw(server.port, { parts: [GET.replace('Host', 'Connection: close\r\nHost')] });
 

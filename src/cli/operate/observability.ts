@@ -4,6 +4,7 @@
  * key, so only operators should reach its address.
  */
 import { statfs } from 'node:fs/promises';
+import { isIP } from 'node:net';
 import { answerHealth, CachedProbe } from '../../middleware/http/health.ts';
 import type { TracingApi } from '../../middleware/http/tracing.ts';
 import type { FalconService, Logger, ServiceEvent } from '../../middleware/index.ts';
@@ -95,7 +96,10 @@ export async function openObservability(options: ObservabilityOptions) {
           return disk ? disk.bavail * disk.bsize : null;
         },
       });
-      const fetch = (request: Request) => answer(metrics, service, request);
+      const fetch = (request: Request) =>
+        isLoopback(metricsHost) && !isLocal(new URL(request.url).hostname)
+          ? new Response('This port is for localhost and IP addresses\n', { status: 421 })
+          : answer(metrics, service, request);
       server = await openServer({ fetch, port: metricsPort, host: metricsHost });
       logger.info('metrics', { host: metricsHost, port: server.port });
     },
@@ -104,6 +108,12 @@ export async function openObservability(options: ObservabilityOptions) {
     close: async () => server?.close(0),
   };
 }
+
+export const isLoopback = (host: string) => /^(127\.|localhost$|\[?::1\]?$)/.test(host);
+
+/** A page could let its own name lead here, and read the metrics in the browser of an operator. */
+const isLocal = (hostname: string) =>
+  hostname === 'localhost' || isIP(hostname.replace(/^\[|\]$/g, '')) !== 0;
 
 async function answer({ registry }: Metrics, service: FalconService, request: Request) {
   const health = answerHealth(service, request);

@@ -23,6 +23,7 @@ import { type Io, IoFailure, UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { ServeSetting } from '../lib/settings.ts';
 import { type Check, type Finding, fault, ok, warning } from './doctorChecks.ts';
+import { isLoopback } from './observability.ts';
 import { cannotListen } from './running.ts';
 import { explained, makeBlobs, makeStore, showDatabase } from './stores.ts';
 
@@ -96,8 +97,6 @@ function checkPublicUrl({ settings: { publicUrl } }: Subject): Finding[] {
   const advice = 'put a proxy with a certificate in front, and give its https address';
   return [warning('publicUrl', 'API keys travel in the clear over http', advice)];
 }
-
-const isLoopback = (host: string) => /^(127\.|localhost$|\[?::1\]?$)/.test(host);
 
 function checkProxy({ values, settings: { trustProxy, publicUrl } }: Subject): Finding[] {
   if (trustProxy && publicUrl === undefined) {
