@@ -97,7 +97,9 @@ function allowOrigins(origin: NonNullable<Settings['cors']>): MiddlewareHandler<
       'content-encoding',
       'content-type',
       'idempotency-key',
-      'traceparent',
+      'last-event-id',
+      // Libraries that trace requests add these by themselves.
+      ...['traceparent', 'tracestate', 'baggage', 'sentry-trace'],
     ],
     exposeHeaders: ['allow', 'etag', 'location', 'retry-after', 'www-authenticate', REQUEST_ID],
     maxAge: 3600,

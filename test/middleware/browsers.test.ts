@@ -73,7 +73,8 @@ describe('pages of other origins', () => {
     expect(asked.headers.get('access-control-allow-methods')).toBe('GET,HEAD,POST,PUT,DELETE');
     const allowed = asked.headers.get('access-control-allow-headers')!.split(',');
     const packed = ['content-encoding', 'content-type'];
-    const sent = ['authorization', ...packed, 'idempotency-key', 'traceparent'];
+    const traced = ['traceparent', 'tracestate', 'baggage', 'sentry-trace'];
+    const sent = ['authorization', ...packed, 'idempotency-key', 'last-event-id', ...traced];
     expect(allowed).toEqual(sent);
     expect(asked.headers.has('access-control-allow-credentials')).toBe(false);
 

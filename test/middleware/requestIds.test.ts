@@ -1,6 +1,8 @@
 /** Every request has an id: in its answer, in events and logs, and with the task that it makes. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { Hono } from 'hono';
+import { requestId } from 'hono/request-id';
 import { describe, expect } from 'vitest';
 import { formatTraceparent, parseTraceparent } from '../../src/middleware/http/traceContext.ts';
 import {
@@ -197,6 +199,42 @@ describe('a request', () => {
     expect(answer.headers.get('x-request-id')).toBe(TRACE);
     const line = lines.find((each) => each.includes('request failed'));
     expect(JSON.parse(line!.slice(line!.indexOf('{')))).toMatchObject({ id: TRACE });
+  });
+
+  it.each([
+    ['a-1', 'a-1'],
+    [['a', 'b'], null],
+    ['a b', null],
+    ['', null],
+    [7, null],
+    ['x'.repeat(256), null],
+  ])("has its host's id %j", async (given, id) => {
+    const seen: ServiceEvent[] = [];
+    const { lines, logger } = recordedLog();
+    const service = falconService({
+      ...{ store: memoryStore(), logger, onEvent: (event) => seen.push(event) },
+    });
+    const outgoing = { getHeader: (name: string) => (name === 'x-request-id' ? given : undefined) };
+    const ask = async (path: string) =>
+      toFetchHandler(service)(new Request(`http://a.example${path}`), { outgoing });
+    for (const path of ['/v1/openapi.json', '/v1/svc/nowhere', '/v1/nowhere', '/else/v1/ui']) {
+      seen.length = 0;
+      const told = (await ask(path)).headers.get('x-request-id');
+      expect(told, path).toEqual(id ?? expect.stringMatching(ID));
+      const event = seen.find((each) => each.type === 'request' && each.requestId === told);
+      expect(event !== undefined, path).toBe(!/else|v1.nowhere/.test(path));
+    }
+    expect(lines).toEqual([]);
+  });
+
+  it('has the id of hono/request-id, which the answer has once', async () => {
+    const seen: ServiceEvent[] = [];
+    const service = falconService({ store: memoryStore(), onEvent: (event) => seen.push(event) });
+    const host = new Hono().use(requestId()).route('/falcon', service.app);
+    const headers = { 'x-request-id': 'from-the-client', traceparent: PARENT };
+    const answer = await host.request('/falcon/v1/openapi.json', { headers });
+    expect(answer.headers.get('x-request-id')).toBe('from-the-client');
+    expect(seen[0]).toMatchObject({ requestId: 'from-the-client' });
   });
 
   it('on a host that does not tell when the answer has left is told at once', async () => {

@@ -74,13 +74,13 @@ export function answerBelow(service: Mountable): AnswerBelow {
     },
   });
   host.route('/', service.app);
-  host.notFound((c) => notFound(c.req.raw));
+  host.notFound((c) => notFound(c.req.raw, c.env));
   return (request, mountPath, env) => {
     const { pathname } = new URL(request.url);
-    if (!isBelow(pathname, mountPath)) return notFound(request);
+    if (!isBelow(pathname, mountPath)) return notFound(request, env);
     // All paths of the service begin so.
     if (!isBelow(pathname, `${mountPath}/v1`) && pathname.includes('/v1/')) {
-      return notFound(request, { message: ELSEWHERE });
+      return notFound(request, env, { message: ELSEWHERE });
     }
     mounts.set(request, mountPath);
     return host.fetch(request, env as Record<string, unknown>);
@@ -95,5 +95,5 @@ const ELSEWHERE =
   'There is nothing here. If the service is mounted here, its handler needs the mount path: ' +
   '{ mountPath: "/falcon" }';
 
-const notFound = ({ headers }: Request, details = {}) =>
-  unseenProblem(new CodedError('NOT_FOUND', details), headers.get('traceparent'));
+const notFound = ({ headers }: Request, env?: unknown, details = {}) =>
+  unseenProblem(new CodedError('NOT_FOUND', details), headers.get('traceparent'), env);

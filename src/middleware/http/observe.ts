@@ -6,7 +6,13 @@ import type { Context } from 'hono';
 import type { ServiceEvent } from '../events.ts';
 import type { NewTask } from '../stores/port/taskStore.ts';
 import { type AddressSettings, callerAddress } from './address.ts';
-import { formatTraceparent, newTraceId, parseTraceparent, REQUEST_ID } from './traceContext.ts';
+import {
+  formatTraceparent,
+  hostRequestId,
+  newTraceId,
+  parseTraceparent,
+  REQUEST_ID,
+} from './traceContext.ts';
 import type { Tracer } from './tracing.ts';
 
 /** The data that Hono keeps with a request. */
@@ -39,7 +45,8 @@ export async function observed(
   const { method } = c.req;
   const caller = parseTraceparent(c.req.header('traceparent'));
   const span = tracer?.request(method, route, caller) ?? null;
-  const requestId = caller?.traceId ?? span?.traceId ?? newTraceId();
+  const hosts = hostRequestId(c.env, c.get('requestId' as never));
+  const requestId = hosts ?? caller?.traceId ?? span?.traceId ?? newTraceId();
   const traceparent = span?.traceparent ?? (caller && formatTraceparent(caller));
   c.set('origin', { requestId, ...(traceparent && { traceparent }) });
   const response = await (span ? span.within(answer) : answer());

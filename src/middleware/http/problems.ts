@@ -110,9 +110,10 @@ export function problemResponse(
  * The same, for a request that the app does not get to see: with an id.
  *
  * @param traceparent the header of the request, as far as it is known
+ * @param env what the server passes with it
  */
-export function unseenProblem(error: CodedError, traceparent?: unknown): Response {
+export function unseenProblem(error: CodedError, traceparent?: unknown, env?: unknown): Response {
   const response = problemResponse(error);
-  response.headers.set(REQUEST_ID, requestIdOf(traceparent));
+  response.headers.set(REQUEST_ID, requestIdOf(traceparent, env));
   return response;
 }

@@ -36,9 +36,21 @@ export function formatTraceparent({ traceId, spanId, traceFlags }: TraceParent):
 /** Tells the caller under which id the log and the traces know the request. */
 export const REQUEST_ID = 'x-request-id';
 
-/** The id of a request: the trace-id of its `traceparent`, or a new one. */
-export const requestIdOf = (header: unknown): string =>
-  parseTraceparent(typeof header === 'string' ? header : undefined)?.traceId ?? newTraceId();
+/** The id of a request: that of its host, the trace-id of its `traceparent`, or a new one. */
+export const requestIdOf = (header: unknown, env?: unknown): string =>
+  hostRequestId(env) ??
+  parseTraceparent(typeof header === 'string' ? header : undefined)?.traceId ??
+  newTraceId();
+
+/**
+ * The id that a middleware of the host has given to a request, so that all logs agree: in the
+ * response that it has begun, or in the variable of `hono/request-id`.
+ */
+export function hostRequestId(env: unknown, variable?: unknown): string | undefined {
+  const { outgoing } = (env ?? {}) as { outgoing?: { getHeader?(name: string): unknown } };
+  const id = variable ?? outgoing?.getHeader?.(REQUEST_ID);
+  return typeof id === 'string' && /^[!-~]{1,255}$/.test(id) ? id : undefined;
+}
 
 const ID_BYTES = 16;
 /** Ids are random, but no secrets: many are drawn at once, since each draw takes microseconds. */

@@ -282,8 +282,8 @@ describe.runIf(hasChromium)('in Chromium', { timeout: 300_000 }, () => {
     );
     await page.getByText('shape.json is not a task file', { exact: true }).waitFor();
     expect(await faultRows(page)).toEqual([
-      '23signature is missing',
-      '34digest must have an even number of hex digits',
+      '13signature is missing',
+      '24digest must have an even number of hex digits',
     ]);
 
     // Dropped by the mouse, as people do.
@@ -298,7 +298,7 @@ describe.runIf(hasChromium)('in Chromium', { timeout: 300_000 }, () => {
     await page.locator('label.drop').dispatchEvent('drop', { dataTransfer: transfer });
     await page.getByText('1 of 3 invalid').waitFor();
     expect(await faultRows(page)).toEqual([
-      '23the signature does not match the message and the key',
+      '13the signature does not match the message and the key',
     ]);
     expect(complaints).toEqual([]);
   });
@@ -312,7 +312,7 @@ describe.runIf(hasChromium)('in Chromium', { timeout: 300_000 }, () => {
     await page.getByRole('button', { name: 'Submit it anyway' }).click();
     await page.getByText('Verifying: failed').waitFor();
     expect(await faultRows(page)).toEqual([
-      '4the signature does not match the message and the key',
+      '3the signature does not match the message and the key',
     ]);
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
