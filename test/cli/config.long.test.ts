@@ -268,6 +268,37 @@ describe('secrets', () => {
 });
 
 describe('names', () => {
+  it('that Kubernetes injects for Services are none', async () => {
+    const link = 'tcp://10.96.0.7:8787';
+    const injected: Record<string, string> = {};
+    for (const service of ['FALCONRY', 'FALCONRY_METRICS', 'FALCONRY_MY_APP']) {
+      Object.assign(injected, {
+        [`${service}_SERVICE_HOST`]: '10.96.0.7',
+        [`${service}_SERVICE_PORT`]: '8787',
+        [`${service}_SERVICE_PORT_HTTP`]: '8787',
+        [`${service}_PORT`]: link,
+        ...Object.fromEntries(
+          ['', '_PROTO', '_PORT', '_ADDR'].flatMap((part) => [
+            [`${service}_PORT_8787_TCP${part}`, part === '' ? link : '8787'],
+            [`${service}_PORT_53_UDP${part}`, part === '' ? link.replace('tcp', 'udp') : '53'],
+          ]),
+        ),
+      });
+    }
+    const names = ['port', 'metricsPort', 'serviceName'] as const;
+    const read = (env = {}) => readConfig(names, { options: {}, env: { ...injected, ...env } });
+    expect(await read()).toMatchObject({
+      ...{ warnings: [], values: { port: 8787, metricsPort: undefined, serviceName: 'svc' } },
+    });
+    expect((await read({ PORT: '81' })).values.port).toBe(81);
+    const own = { FALCONRY_PORT: '80', FALCONRY_METRICS_PORT: '9464' };
+    const { values } = await read({ ...own, FALCONRY_SERVICE_NAME: 'x' });
+    expect(values).toEqual({ port: 80, metricsPort: 9464, serviceName: 'x' });
+    await expect(read({ FALCONRY_PORT: 'http://a' })).rejects.toThrow('whole number');
+    const { warnings } = await read({ FALCONRY_PROT: link, FALCONRY_SERVICE_NAMES: 'x' });
+    expect(warnings.length).toBe(2);
+  });
+
   it('of the environment that are misspelt are told', async () => {
     const env = { FALCONRY_THRAEDS: '3', FALCONRY_PORT: '1', FALCONRY_FIRST_KEY_FILE: '' };
     const { warnings } = await readConfig(['port'], { options: {}, env });

@@ -62,8 +62,9 @@ export async function readConfig<const N extends SettingName>(
 /** Returns the faults instead of throwing. */
 export async function examineConfig<const N extends SettingName>(
   names: readonly N[],
-  { options, env }: ConfigSource,
+  { options, env: all }: ConfigSource,
 ): Promise<ConfigReading<N>> {
+  const env = Object.fromEntries(Object.entries(all).filter((entry) => !isInjected(entry)));
   const faults: Fault[] = [];
   const file = await readConfigFile(options.config as string | undefined, env, faults);
   const values: Record<string, unknown> = {};
@@ -205,6 +206,16 @@ function checkNames(path: string, json: unknown, faults: Fault[]): Record<string
     }
   }
   return values;
+}
+
+/**
+ * Returns whether Kubernetes has put a variable into the environment of a pod, for a Service called
+ * `falconry` or `falconry-…`: `FALCONRY_PORT=tcp://10.0.0.1:80`, `FALCONRY_METRICS_SERVICE_HOST`.
+ */
+function isInjected([name, value = '']: readonly [string, string | undefined]): boolean {
+  if (!name.startsWith('FALCONRY_')) return false;
+  if (/_SERVICE_(HOST|PORT(_\w+)?)$|_PORT_\d+_(TCP|UDP|SCTP)(_\w+)?$/.test(name)) return true;
+  return name.endsWith('_PORT') && /^(tcp|udp|sctp):\/\//.test(value);
 }
 
 function misspeltEnv(env: ConfigSource['env']): string[] {
