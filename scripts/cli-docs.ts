@@ -58,6 +58,8 @@ same.
   report.
 - **Progress** appears on standard error if that is a terminal, but not with \`--json\` or
   \`--quiet\`. \`NO_COLOR\` turns off the colours, \`TERM=dumb\` the bar.
+- **Proxies.** Behind a proxy of your company, set \`NODE_USE_ENV_PROXY=1\` besides \`HTTPS_PROXY\`:
+  Node ignores proxies without it. \`serve\` and \`worker\` need it for a bucket.
 - **Typing errors.** For a misspelt command, option, setting or verb, the error message suggests the
   closest match.
 - **Secrets** come from a file or from the environment, never from the value of an option, which

@@ -93,6 +93,16 @@ it.each<[string, string, RegExp, Partial<Host>, object?, object?]>([
   expect(first!.message).toMatch(message);
 });
 
+it('behind the proxy of a company, the setting of Node is named', async () => {
+  const refused = { fetch: failing(new Error('refused')) };
+  const advice = async (env: object) =>
+    (await look(refused, undefined, env)).find(({ check }) => check === 'service')?.advice;
+  expect(await advice({ https_proxy: 'http://proxy' })).toMatch(/NODE_USE_ENV_PROXY=1/);
+  for (const env of [{}, { HTTPS_PROXY: 'http://proxy', NODE_USE_ENV_PROXY: '1' }]) {
+    expect(await advice(env)).toBe('start it, or correct --url');
+  }
+});
+
 it('packages that are not there are no fault: what they are for is said', async () => {
   const findings = await look({
     load: async (name) => {

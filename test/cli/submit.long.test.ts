@@ -196,6 +196,9 @@ describe('a lost network', () => {
     expect(JSON.parse(lost.stderr)).toMatchObject({ ok: false, code: 'UNREACHABLE' });
     expect(lost.stderr).toMatch(/run the same command again to resume/);
     expect(stateOf(task).step).toBe('upload');
+    const behind = { ...env, HTTPS_PROXY: 'http://127.0.0.1:9' };
+    const { stderr } = await falconry(['submit', task, '--retries', '0'], behind);
+    expect(stderr).toContain('only with NODE_USE_ENV_PROXY=1');
     network.fate = () => 'pass';
     const { code } = await falconry(['submit', task, '-o', `${task}.out`], env);
     expect(code).toBe(0);

@@ -108,6 +108,18 @@ describe('the upload url', () => {
   it('names an empty body', async () => {
     const { url } = await create();
     expectProblem(await put(url, ''), 400, 'MALFORMED_JSON');
+    // As Next cuts bodies off.
+    const cut = (bytes: number, end: string) =>
+      put(url, new Blob(['x'.repeat(bytes - 1), end]).stream());
+    expectProblem(await cut(10 * MIB - 100, ','), 400, 'INCOMPLETE_BODY');
+    for (const [bytes, end] of [
+      [10 * MIB, ']'],
+      [10 * MIB, '\n'],
+      [10 * MIB + 1, ','],
+    ] as const) {
+      expect((await cut(bytes, end)).status).toBe(200);
+    }
+    expect((await put(url, 'x'.repeat(10 * MIB))).status).toBe(200);
     expectProblem(await put(url, spaces(0)), 400, 'MALFORMED_JSON');
   });
 

@@ -7,6 +7,16 @@ export const plural = (count: number, noun: string, many = `${noun}s`): string =
 /** Text of others, made safe for a terminal: one line, no control characters. */
 export const printable = (text: string): string => text.replaceAll(/\p{Cc}+/gu, ' ');
 
+/**
+ * Returns what helps a program of Node whose requests get no answer, if its environment names a
+ * proxy; else an empty text.
+ */
+export function proxyAdvice(env: Readonly<Record<string, string | undefined>>): string {
+  const name = ['HTTPS_PROXY', 'https_proxy', 'HTTP_PROXY', 'http_proxy'].find((each) => env[each]);
+  if (name === undefined || env.NODE_USE_ENV_PROXY) return '';
+  return `Node uses ${name} only with NODE_USE_ENV_PROXY=1 (Node 22.21, 24.5 or newer)`;
+}
+
 /** @returns the nearest name within a third of its length (one letter at least), or undefined */
 export function nearest(given: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;

@@ -87,7 +87,7 @@ export async function examine(
     ...(await runChecks(MACHINE_CHECKS, machine)),
     ...ofConfig,
     ...ofService,
-    ...(await checkRemote(config, machine)),
+    ...(await checkRemote(config, machine, env)),
   ];
 }
 

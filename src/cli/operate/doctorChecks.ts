@@ -5,8 +5,10 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { falcon512, ready } from '../../falcon/index.ts';
 import { binarySizeText } from '../../wire/sizes.ts';
+import type { Io } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import { isMissing } from '../lib/missing.ts';
+import { proxyAdvice } from '../lib/text.ts';
 
 /** A fault prevents the service from working or makes it unsafe; a warning may not matter. */
 export interface Finding {
@@ -167,6 +169,7 @@ const SKEW_MS = 60_000;
 export async function checkRemote(
   { values: { url }, origins }: Config<'url'>,
   { manifest: { version }, host: { fetch, nowMs } }: Machine,
+  env: Io['env'],
 ): Promise<Finding[]> {
   if (origins.url.source === 'default') return [];
   const startMs = nowMs();
@@ -178,7 +181,8 @@ export async function checkRemote(
   } catch (error) {
     const { cause, message } = error as Error;
     const why = cause instanceof Error ? cause.message || cause.name : message;
-    return [fault('service', `${url} cannot be reached: ${why}`, 'start it, or correct --url')];
+    const advice = proxyAdvice(env) || 'start it, or correct --url';
+    return [fault('service', `${url} cannot be reached: ${why}`, advice)];
   }
   if (typeof theirs !== 'string' || !/^[\w.+-]{1,40}$/.test(theirs)) {
     const message = `${url} answers with ${response.status}, but not as falconry`;

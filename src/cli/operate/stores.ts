@@ -16,6 +16,7 @@ import type { Config } from '../lib/config.ts';
 import type { Invocation } from '../lib/define.ts';
 import { isMissing } from '../lib/missing.ts';
 import type { SettingName, SHARED } from '../lib/settings.ts';
+import { proxyAdvice } from '../lib/text.ts';
 
 /** The settings of commands on the store of a service. */
 export const STORE_SETTINGS = ['data', 'allowShared', 'database'] as const;
@@ -74,7 +75,7 @@ export async function openShared(
     await store?.open().catch((error) => {
       throw explained(error);
     });
-    if (blobs !== null) await reach(blobs, values.blobs!);
+    if (blobs !== null) await reach(blobs, values.blobs!, proxyAdvice(env));
   } catch (error) {
     await store?.close();
     throw error;
@@ -141,22 +142,29 @@ function asUsage<T>(words: string | Readonly<Record<string, string>>, make: () =
   }
 }
 
-async function reach(blobs: { ping(): Promise<void> }, address: string, tries = 5): Promise<void> {
+async function reach(
+  blobs: { ping(): Promise<void> },
+  address: string,
+  advice: string,
+  tries = 5,
+): Promise<void> {
   try {
     await blobs.ping();
   } catch (error) {
     const mayPass = isCodedError(error) && error.retriable;
-    if (tries === 1 || !mayPass) throw explained(error, address);
+    if (tries === 1 || !mayPass) throw explained(error, address, advice);
     await sleep(500);
-    await reach(blobs, address, tries - 1);
+    await reach(blobs, address, advice, tries - 1);
   }
 }
 
 /** Adds the server's own message, which is more specific than the error of the port. */
-export function explained(error: unknown, where?: string): unknown {
+export function explained(error: unknown, where?: string, advice = ''): unknown {
   if (!isCodedError(error)) return error;
   const why = error.cause instanceof Error ? ` (${error.cause.message})` : '';
-  return new IoFailure(`${where === undefined ? '' : `${where}: `}${error.message}${why}`);
+  return new IoFailure(
+    `${where === undefined ? '' : `${where}: `}${error.message}${why}${advice && `; ${advice}`}`,
+  );
 }
 
 /** Loads what needs a package. @throws IoFailure if the package is not installed */

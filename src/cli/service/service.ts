@@ -10,7 +10,7 @@ import { stateOfText } from '../../wire/taskStates.ts';
 import { ServiceFailure, UsageError } from '../lib/command.ts';
 import { describeInvalid, type Invocation } from '../lib/define.ts';
 import type { ProgressState } from '../lib/progress.ts';
-import { printable } from '../lib/text.ts';
+import { printable, proxyAdvice } from '../lib/text.ts';
 
 export const SERVICE_SETTINGS = ['url', 'apiKey', 'serviceName', 'retries'] as const;
 
@@ -54,7 +54,9 @@ export async function withService(
   } catch (error) {
     if (!isClientError(error)) throw error;
     const { kind, code, message, record, invalid } = error;
-    if (kind !== 'task' && kind !== 'result') throw failure(error, service, advice);
+    if (kind !== 'task' && kind !== 'result') {
+      throw failure(error, service, [advice, proxyAdvice(invocation.io.env)]);
+    }
     const facts = { process_id: record?.process_id, status: record?.status, invalid };
     const shown = invalid.map(({ index, reason }) => ({ index, reason: printable(reason) }));
     invocation.fail(
@@ -64,10 +66,14 @@ export async function withService(
   }
 }
 
-function failure(error: ClientError, { client }: Service, advice: string): ServiceFailure {
+function failure(
+  error: ClientError,
+  { client }: Service,
+  advice: readonly string[],
+): ServiceFailure {
   const { kind, code, message, status, problem, errors } = error;
   if (kind === 'network') {
-    const words = [`${client.baseUrl} cannot be reached: ${message}`, advice].filter(Boolean);
+    const words = [`${client.baseUrl} cannot be reached: ${message}`, ...advice].filter(Boolean);
     return new ServiceFailure('UNREACHABLE', words.join('\n'), { status, problem }, error);
   }
   const lines = errors.map((fault) => printable(`  ${fault.path || '/'} ${fault.message}`));

@@ -132,7 +132,8 @@ async function receive(
     throw await storageQuota(deps, clientId, bytes);
   };
   await take(known ?? 1);
-  const file = reserved(bodyChunks(c, bodyLimits(settings, maxBytes), encoding), take);
+  const sent = whole(bodyChunks(c, bodyLimits(settings, maxBytes), encoding), announced);
+  const file = reserved(sent, take);
   const either = AbortSignal.any([signal, reservation.ending]);
   const putting = blobs.put(newInputKey(), file, { maxBytes, signal: either });
   const input = await putting
@@ -148,6 +149,37 @@ async function receive(
   if (lengthless) throw new CodedError('LENGTH_REQUIRED');
   throw new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
 }
+
+/** Next cuts bodies that its `proxy.ts` sees off at 10 MB, at the end of a chunk. */
+const CUT_BYTES = 10 * 1024 * 1024;
+const CHUNK_BYTES = 64 * 1024;
+const END_OF_ARRAY = 0x5d;
+
+/**
+ * Yields the chunks. A body without a length that ends where Next would end it must end as a JSON
+ * array does, or with a space.
+ *
+ * @throws (while iterating) ProblemError `INCOMPLETE_BODY`
+ */
+async function* whole(
+  chunks: AsyncGenerator<Uint8Array>,
+  announced: number | undefined,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0;
+  let last = END_OF_ARRAY;
+  for await (const chunk of chunks) {
+    bytes += chunk.length;
+    last = chunk.at(-1) ?? last;
+    yield chunk;
+  }
+  const isCut = announced === undefined && bytes <= CUT_BYTES && bytes > CUT_BYTES - CHUNK_BYTES;
+  if (isCut && last !== END_OF_ARRAY && last > 0x20) {
+    throw new ProblemError('INCOMPLETE_BODY', { message: CUT });
+  }
+}
+
+const CUT =
+  'The body ended early, at the limit of a proxy.ts of Next (experimental.proxyClientMaxBodySize)';
 
 /** Yields each chunk after room for it was reserved. */
 async function* reserved(
