@@ -204,20 +204,17 @@ function judgeOrigins(value: unknown): Judged {
   return range(`must hold origins such as https://app.example, which "${wrong}" is not`);
 }
 
-const MAX_PROXIES = 32;
-
 function judgeProxies({ check }: OptionRow, value: unknown): Judged {
   if (typeof value === 'boolean') return { value };
-  if (Number.isSafeInteger(value)) {
-    if ((value as number) >= 1 && (value as number) <= MAX_PROXIES) return { value };
-    return range(`must be from 1 to ${MAX_PROXIES} proxies`);
+  if (typeof value === 'number') {
+    return judgeInteger({ type: 'integer', about: '', min: 1, max: 32 }, value);
   }
   if (!Array.isArray(value) || value.some((each) => typeof each !== 'string')) {
     return type('must be true, false, a number of proxies, or a list of networks');
   }
   if (value.length === 0) return range('must name one network or more');
   const fault = value.map((each) => check!(each)).find((each) => each !== null);
-  return fault === undefined ? { value: [...value] } : range(fault!);
+  return fault ? range(fault) : { value: [...value] };
 }
 
 /**

@@ -134,7 +134,7 @@ describe('values', () => {
     ['threads', '1.5', /from 1 to 256/],
     ['ui', 'maybe', /must be 1 or 0/],
     ['trustProxy', 'maybe', /must hold networks such as 10.0.0.0\/8, which "maybe" is not/],
-    ['trustProxy', '33', /must be from 1 to 32 proxies/],
+    ['trustProxy', '33', /must be a whole number, from 1 to 32/],
     ['trustProxy', ',', /must name one network or more/],
     ['grace', '2 weeks', /must be a time from 0s to 1d, such as 90s/],
     ['grace', '90000000', /from 0s to 1d/],

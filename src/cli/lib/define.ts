@@ -183,9 +183,9 @@ function takeHeld(options: readonly Option[], args: readonly string[]) {
   const names = options.flatMap(({ name, mayHold }) => (mayHold ? name : []));
   const held: Record<string, string> = {};
   const words = args.map((word) => {
-    const name = names.find((each) => word.startsWith(`--${each}=`));
-    if (name === undefined) return word;
-    held[name] = word.slice(name.length + 3);
+    const [, name = '', value = ''] = /^--([\w-]+)=(.*)$/s.exec(word) ?? [];
+    if (!names.includes(name)) return word;
+    held[name] = value;
     return `--${name}`;
   });
   return { words, held };

@@ -149,9 +149,9 @@ function optionsOf(name: string, row: OptionRow): Option[] {
   const { type, about, placeholder = 'text', choices, group = 'Settings', inline } = row;
   const fallback = defaultText(row);
   const parts = { group, ...(fallback !== '' && { fallback }) };
-  if (type === 'flag') return [flag(name, about, { ...parts, negatable: 'optional' })];
-  if (type === 'proxies') {
-    return [flag(name, about, { ...parts, negatable: 'optional', mayHold: placeholder })];
+  if (type === 'flag' || type === 'proxies') {
+    const held = type === 'proxies' ? { mayHold: placeholder } : {};
+    return [flag(name, about, { ...parts, ...held, negatable: 'optional' })];
   }
   const plain = valued(name, choices ?? placeholder, about, parts);
   if (type !== 'secret') return [plain];

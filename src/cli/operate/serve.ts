@@ -121,13 +121,11 @@ async function execute(invocation: Invocation<ServeSetting>): Promise<void> {
  * redirect from `/` to the page for browsers.
  */
 export function publicFetch(service: FalconService, { ui }: Pick<Settings, 'ui'>) {
-  return (request: Request, env: object): Response | Promise<Response> => {
-    // Proxies hide these paths, but may not see them in other spellings.
-    const own = isPlainRequest(request, env)
-      ? (answerHealth(service, request) ?? (ui ? toPage(request) : null))
-      : null;
-    return own ?? service.app.fetch(request, env);
-  };
+  const answer = (request: Request) =>
+    answerHealth(service, request) ?? (ui ? toPage(request) : null);
+  // Proxies hide these paths, but may not see them in other spellings.
+  return (request: Request, env: object): Response | Promise<Response> =>
+    (isPlainRequest(request, env) ? answer(request) : null) ?? service.app.fetch(request, env);
 }
 
 function toPage({ method, url, headers }: Request): Response | null {

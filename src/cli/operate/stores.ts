@@ -142,12 +142,9 @@ function asUsage<T>(words: string | Readonly<Record<string, string>>, make: () =
   }
 }
 
-async function reach(
-  blobs: { ping(): Promise<void> },
-  address: string,
-  advice: string,
-  tries = 5,
-): Promise<void> {
+type Pinged = { ping(): Promise<void> };
+
+async function reach(blobs: Pinged, address: string, advice: string, tries = 5): Promise<void> {
   try {
     await blobs.ping();
   } catch (error) {

@@ -67,13 +67,8 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
   });
 }
 
-/**
- * Returns the mount path of a request.
- *
- * @param path as the host left it
- * @param prefix what the host removed before it
- */
-export type MountOf = (path: string, prefix: string) => string;
+/** Returns the mount path of a request, from what the host left of its path, and what it removed. */
+type MountOf = (path: string, prefix: string) => string;
 
 /** Like `toNodeHandler`, with a mount path for each request. */
 export function nodeHandler(service: Mountable, mountOf: MountOf): NodeHandler {

@@ -62,10 +62,8 @@ export const isPlainTarget = (target: string): boolean =>
 export const isPlainRequest = (request: { readonly url: string }, env: unknown): boolean =>
   targetsOf(request, env).every(isPlainTarget);
 
-/**
- * Backslashes and control characters, empty and dot segments, escapes that are broken or needless:
- * of letters, digits, `-`, `.`, `_` and `~` (RFC 3986, section 2.3).
- */
+// Backslashes and control characters, empty and dot segments, and escapes that are broken or of
+// letters, digits, `-`, `.`, `_` and `~` (RFC 3986, section 2.3).
 const UNUSUAL =
   /[^!-[\]-~\u0080-\uffff]|\/\/|\/\.\.?(?:\/|$)|%(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\dae]|(?![\da-f]{2}))/i;
 
@@ -92,9 +90,8 @@ interface HostEnv {
 }
 
 /**
- * The address of the caller; undefined if the host does not tell. Each proxy adds the address that
- * it sees to the end of `X-Forwarded-For`; anything before that of the first trusted one may be
- * forged.
+ * The address of the caller; undefined if the host does not tell. Each proxy appends the address
+ * that it sees to `X-Forwarded-For`; anything before those of trusted proxies may be forged.
  */
 export function callerAddress(c: Context, { trustProxy }: AddressSettings): string | undefined {
   const peer = peerOf(c);
@@ -110,20 +107,21 @@ export function callerAddress(c: Context, { trustProxy }: AddressSettings): stri
 
 function isTrusted(trust: TrustProxy, address: string | undefined): boolean {
   if (typeof trust !== 'object') return trust !== false;
-  const family = isIP(address ?? '');
+  const family = isIP(address ?? '') as Family;
   return family !== 0 && networksOf(trust).check(address!, `ipv${family as 4 | 6}`);
 }
 
+type Family = 0 | 4 | 6;
+const BITS = { 0: 0, 4: 32, 6: 128 } as const;
 const parsed = new WeakMap<readonly string[], BlockList>();
 
 function networksOf(list: readonly string[]): BlockList {
-  const known = parsed.get(list);
-  if (known !== undefined) return known;
-  const networks = new BlockList();
+  const networks = parsed.get(list) ?? new BlockList();
+  if (parsed.has(list)) return networks;
   for (const each of list) {
     const [address = '', bits] = each.split('/');
     const family = isIP(address) as 4 | 6;
-    networks.addSubnet(address, Number(bits ?? (family === 4 ? 32 : 128)), `ipv${family}`);
+    networks.addSubnet(address, Number(bits ?? BITS[family]), `ipv${family}`);
   }
   parsed.set(list, networks);
   return networks;
@@ -132,7 +130,7 @@ function networksOf(list: readonly string[]): BlockList {
 /** Returns the fault of a network that is neither `10.0.0.0/8` nor a single address, or null. */
 export function networkFault(text: string): string | null {
   const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
-  const most = [0, 32, 128][isIP(address) && (isIPv4(address) ? 1 : 2)]!;
+  const most = BITS[isIP(address) as Family];
   if (most > 0 && Number(bits ?? 0) <= most) return null;
   return `must hold networks such as 10.0.0.0/8, which "${text}" is not`;
 }
@@ -144,18 +142,15 @@ function ipAddress(text: string): string | null {
   const address = bare.replace(/%.*/, '');
   if (isIP(address) !== 6) return isIPv4(address) ? address : null;
   const shown = new URL(`http://[${address}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:(\w+):(\w+)$/.exec(shown)?.slice(1) ?? null;
-  if (mapped === null) return shown;
-  const halves = mapped.map((half) => Number.parseInt(half, 16));
-  return halves.flatMap((half) => [half >> 8, half & 255]).join('.');
+  const mapped = /^::ffff:(\w+):(\w+)$/.exec(shown)?.slice(1);
+  const halves = mapped?.map((half) => Number.parseInt(half, 16));
+  return halves?.flatMap((half) => [half >> 8, half & 255]).join('.') ?? shown;
 }
 
 /** The address that the host tells. */
 function peerOf(c: Context): string | undefined {
-  const address = hostAddress(c.env as HostEnv | undefined, c.req.raw);
-  return address === undefined
-    ? undefined
-    : (ipAddress(address) ?? address.slice(0, 64)) || undefined;
+  const address = hostAddress(c.env as HostEnv | undefined, c.req.raw) || undefined;
+  return address && (ipAddress(address) ?? address.slice(0, 64));
 }
 
 /** The same; of an IPv6 address, the network of 64 bits. `unknown` if the host does not tell. */

@@ -47,9 +47,8 @@ export interface ServiceOptions {
   /** Address at which clients reach the mount point; default: taken from each request. */
   readonly publicUrl?: string;
   /**
-   * Trust `X-Forwarded-Proto`, `-Host` and `-For`: of one proxy (`true`), of a number of proxies in
-   * a row, or of proxies in these networks (`['10.0.0.0/8']`). Only safe behind proxies that set
-   * them; default false.
+   * Trust `X-Forwarded-Proto`, `-Host` and `-For` of one proxy (`true`), of a number of them in a
+   * row, or of those in networks (`['10.0.0.0/8']`). Only safe behind proxies that set them.
    */
   readonly trustProxy?: boolean | number | readonly string[];
   /** Origins whose pages may call the service (`https://app.example`), or `*`; default: its own. */

@@ -132,8 +132,8 @@ async function receive(
     throw await storageQuota(deps, clientId, bytes);
   };
   await take(known ?? 1);
-  const sent = whole(bodyChunks(c, bodyLimits(settings, maxBytes), encoding), announced);
-  const file = reserved(sent, take);
+  const sent = bodyChunks(c, bodyLimits(settings, maxBytes), encoding);
+  const file = reserved(announced === undefined ? uncut(sent) : sent, take);
   const either = AbortSignal.any([signal, reservation.ending]);
   const putting = blobs.put(newInputKey(), file, { maxBytes, signal: either });
   const input = await putting
@@ -150,32 +150,19 @@ async function receive(
   throw new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
 }
 
-/** Next cuts bodies that its `proxy.ts` sees off at 10 MB, at the end of a chunk. */
-const CUT_BYTES = 10 * 1024 * 1024;
-const CHUNK_BYTES = 64 * 1024;
-const END_OF_ARRAY = 0x5d;
+/** If its `proxy.ts` sees a body, Next cuts it off at 10 MB, at the end of a chunk. */
+const isCutByNext = (bytes: number) => bytes > 10 * 2 ** 20 - 2 ** 16 && bytes <= 10 * 2 ** 20;
 
-/**
- * Yields the chunks. A body without a length that ends where Next would end it must end as a JSON
- * array does, or with a space.
- *
- * @throws (while iterating) ProblemError `INCOMPLETE_BODY`
- */
-async function* whole(
-  chunks: AsyncGenerator<Uint8Array>,
-  announced: number | undefined,
-): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
-  let last = END_OF_ARRAY;
+/** @throws (while iterating) ProblemError `INCOMPLETE_BODY` if Next has cut an array off */
+async function* uncut(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let [bytes, last] = [0, 0];
   for await (const chunk of chunks) {
     bytes += chunk.length;
     last = chunk.at(-1) ?? last;
     yield chunk;
   }
-  const isCut = announced === undefined && bytes <= CUT_BYTES && bytes > CUT_BYTES - CHUNK_BYTES;
-  if (isCut && last !== END_OF_ARRAY && last > 0x20) {
-    throw new ProblemError('INCOMPLETE_BODY', { message: CUT });
-  }
+  const hasEnd = last === 0x5d || last <= 0x20;
+  if (isCutByNext(bytes) && !hasEnd) throw new ProblemError('INCOMPLETE_BODY', { message: CUT });
 }
 
 const CUT =

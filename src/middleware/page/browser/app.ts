@@ -71,11 +71,8 @@ export class App {
   /** Finds out whether the host knows the caller, by a cookie for example. */
   async tryLogin(): Promise<void> {
     if (!this.config.ownLogin || this.key !== null) return;
-    const isKnown = await this.#withoutKey.page({ limit: 1 }).then(
-      () => true,
-      () => false,
-    );
-    if (isKnown && this.key === null) this.useKey('', false);
+    const tasks = await this.#withoutKey.page({ limit: 1 }).catch(() => null);
+    if (tasks !== null && this.key === null) this.useKey('', false);
   }
 
   /** Checks a key with the service. @throws ClientError if it is rejected, or on failure */

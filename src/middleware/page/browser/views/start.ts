@@ -93,22 +93,18 @@ function keyForm(app: App): HTMLElement {
 }
 
 function keyKnown(app: App): HTMLElement {
-  if (app.isLoggedIn) {
-    const notice = p('', strong('You are logged in to this site.'), ' No key is needed.');
-    return div(
-      'stack',
-      div('notice good', notice),
-      div('row', link('#build', 'Build a task', 'button')),
-    );
-  }
   const forget = () => {
     app.useKey(null, false);
     announce('The page has forgotten the key');
     document.querySelector<HTMLElement>('#main input[type="password"]')?.focus();
   };
+  const [state, use] = app.isLoggedIn
+    ? ['You are logged in to this site.', ' No key is needed.']
+    : ['A key is in use.', ' This page sends it with its requests.'];
+  const end = app.isLoggedIn ? [] : [button('Forget the key', forget)];
   return div(
     'stack',
-    div('notice good', p('', strong('A key is in use.'), ' This page sends it with its requests.')),
-    div('row', link('#build', 'Build a task', 'button'), button('Forget the key', forget)),
+    div('notice good', p('', strong(state), use)),
+    div('row', link('#build', 'Build a task', 'button'), ...end),
   );
 }
