@@ -179,7 +179,11 @@ describe('addresses', () => {
       level: 'warning',
       message: expect.stringMatching(/count all callers as one/),
     });
-    expect((await check([...https, '--trust-proxy'])).of('trustProxy')).toEqual([]);
+    for (const trust of ['--trust-proxy', '--trust-proxy=2', '--trust-proxy=10.0.0.0/8,::1']) {
+      expect((await check([...https, trust])).of('trustProxy')).toEqual([]);
+    }
+    const { of } = await check([...https, '--trust-proxy=maybe']);
+    expect(of('config')[0]!.message).toContain('--trust-proxy must hold networks');
     const http = ['--public-url', 'http://127.0.0.1:1'];
     expect((await check(http)).of('trustProxy')).toEqual([]);
   });

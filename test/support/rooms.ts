@@ -207,7 +207,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/hosts/',
     to: [
       /^src\/shared\/errors\.ts$/,
-      /^src\/middleware\/http\/(continue|npmInstallHono|observe|problems|traceContext)\.ts$/,
+      /^src\/middleware\/http\/(address|continue|npmInstallHono|observe|problems)\.ts$/,
       /^@hono\/node-server$/,
       /^node:/,
     ],

@@ -67,7 +67,7 @@ export function toNodeHandler(service: Mountable, options: MountOptions = {}): N
   });
 }
 
-/** Returns the mount path of a request, from what the host left of its path, and what it removed. */
+/** Returns the mount path, from what the host left of the path of a request, and removed. */
 type MountOf = (path: string, prefix: string) => string;
 
 /** Like `toNodeHandler`, with a mount path for each request. */

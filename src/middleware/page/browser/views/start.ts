@@ -35,10 +35,9 @@ const step = (name: string, text: string): HTMLElement =>
   h('li', { class: 'tight' }, link(`#${name.toLowerCase()}`, strong(name)), p('soft', text));
 
 const OPERATOR =
-  'The operator of the service creates keys: falconry keys create --name NAME. The first start of ' +
-  'falconry serve writes one to the file first-api-key in its data directory.';
-const LOGIN =
-  'Log in to this site and reload the page, or enter a key or token that the site issued.';
+  'The operator of the service creates keys: falconry keys create --name NAME. The first start ' +
+  'of falconry serve writes one to the file first-api-key in its data directory.';
+const LOGIN = 'Log in to this site and reload the page, or enter a key or token that it issued.';
 
 /** Asks for the API key, and checks it with the service. */
 function keyForm(app: App): HTMLElement {
