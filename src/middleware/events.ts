@@ -43,6 +43,8 @@ export type ServiceEvent =
   | { readonly type: 'work'; readonly event: RunnerEvent }
   /** Another process changed a task. */
   | { readonly type: 'hint'; readonly state: TaskState }
+  /** The result file of a task is damaged or gone. */
+  | { readonly type: 'damaged'; readonly taskId: number }
   /** The housekeeper swept the store. */
   | { readonly type: 'swept'; readonly expired: number; readonly removed: number };
 

@@ -93,6 +93,7 @@ export const ERROR_CODES = Object.freeze({
   SHUTTING_DOWN: meaning(503, true, 'The service is shutting down'),
   STORAGE_FULL: meaning(507, true, 'The service has no room for more files'),
   STORE_UNAVAILABLE: meaning(503, true, 'The store cannot be reached'),
+  FILE_DAMAGED: meaning(503, true, 'A stored file is damaged, by no fault of the client'),
   THREAD_LOST: meaning(503, true, 'A worker thread ended before its work was done'),
   LEASE_LOST: meaning(503, true, 'Another worker has taken the task over'),
   OUT_OF_MEMORY: meaning(503, true, 'There is not enough memory'),

@@ -1,4 +1,5 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect } from 'vitest';
 import {
   type AggregateFormatOption,
@@ -6,6 +7,7 @@ import {
   extractSignatures,
 } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import { putHashed } from '../../src/middleware/blobs/checksums.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import { type BlobStore, newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import type { RunnerEvent } from '../../src/middleware/events.ts';
@@ -15,11 +17,12 @@ import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { type Aggregator, createAggregator } from '../../src/middleware/tasks/aggregateTask.ts';
 import { packStatements } from '../../src/middleware/tasks/readBatch.ts';
 import { createRunner, type Runner } from '../../src/middleware/tasks/runner.ts';
+import { CodedError } from '../../src/shared/errors.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
 import { isFinal } from '../../src/wire/taskStates.ts';
 import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { BLOCK, ruined, watchWorkers } from '../shared/threads/workers.ts';
-import { accepted, it, taskThat } from './support.ts';
+import { accepted, it, taskThat, until } from './support.ts';
 import { makeItems } from './triples.ts';
 
 /** The same item with one bit of its signature's last third changed. */
@@ -308,6 +311,47 @@ describe('an aggregation task', () => {
     expect(next.state).toBe('completed');
     expect(workers).toHaveLength(2);
     expect(events).toContainEqual({ type: 'cancelled', taskId: id, attempt: 1 });
+  });
+
+  it.for([
+    ['a flipped bit', (file: Buffer) => file.with(file.length - 200, file.at(-200)! ^ 4)],
+    ['a missing end', (file: Buffer) => file.subarray(0, -300)],
+    ['an addition', (file: Buffer) => Buffer.concat([file, Buffer.alloc(1 << 25)])],
+  ] as const)('is retried until its file has been repaired: %s', async ([, damage]) => {
+    const bytes = Buffer.from(formatTaskFile(items.slice(0, 2)));
+    const input = await putHashed(blobs, newInputKey(), bytes, { maxBytes: 1 << 26 });
+    const path = join(folder, input.key);
+    await writeFile(path, damage(bytes));
+    const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0, input } as const;
+    const { id } = await accepted(store.put(task));
+    const codes = () =>
+      events.flatMap((event) => (event.type === 'retried' ? event.error.code : []));
+    await until(() => codes().length > 1);
+    await writeFile(path, bytes);
+    const ended = await taskThat(store, id, ({ state }) => isFinal(state));
+    expect(ended).toMatchObject({ state: 'completed', failures: 0, error: null });
+    expect(new Set(codes())).toEqual(new Set(['FILE_DAMAGED']));
+  });
+
+  it('keeps the hash of a file at its first read, if it has none', async () => {
+    const { read, put } = blobs;
+    let reads = 0;
+    blobs.read = async (...args) => {
+      const file = (await read(...args))!;
+      return ++reads === 2 ? file.with(100, file[100]! ^ 1) : file;
+    };
+    blobs.put = async (...args) => {
+      if (reads === 1) throw new CodedError('STORAGE_FULL');
+      return put(...args);
+    };
+    const bytes = new TextEncoder().encode(formatTaskFile(items.slice(0, 2)));
+    const input = await put(newInputKey(), bytes, { maxBytes: 1 << 26 });
+    expect(input.sha256).toBe(undefined);
+    const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0, input } as const;
+    const { id } = await accepted(store.put(task));
+    await taskThat(store, id, ({ state }) => state === 'completed');
+    const codes = events.flatMap((event) => (event.type === 'retried' ? event.error.code : []));
+    expect(codes).toEqual(['STORAGE_FULL', 'FILE_DAMAGED']);
   });
 
   it('tries again when the disk fails, and gives up on a file that is gone', async () => {

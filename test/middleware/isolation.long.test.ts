@@ -48,6 +48,7 @@ async function attempt(
     signal,
     isolated,
     report: () => {},
+    hashed: async () => {},
     counted: async () => void (await onCounted()),
     aggregating: async () => {},
   };

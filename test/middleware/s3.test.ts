@@ -13,6 +13,7 @@ import { Addresses, isKey, uploadKey } from '../../src/middleware/blobs/s3/keys.
 import { pack } from '../../src/middleware/blobs/s3/preparedBody.ts';
 import { presign, signRequest } from '../../src/middleware/blobs/s3/signing.ts';
 import { Semaphore } from '../../src/shared/wait.ts';
+import { openServer } from '../support/openServer.ts';
 import { it } from './support.ts';
 
 const credentials = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'SECRETEXAMPLE' };
@@ -151,6 +152,25 @@ describe('options', () => {
       'https://mine.s3.eu-west-3.amazonaws.com/p/uploads/5.json',
     );
     expect(other.searchParams.get('X-Amz-Credential')).toContain('/eu-west-3/s3/');
+  });
+
+  it('learn the hash of an upload if the store has checked it', async ({ defer }) => {
+    let sent = '';
+    const server = await openServer((request, response) => {
+      expect(request.headers['x-amz-checksum-mode']).toBe('ENABLED');
+      if (sent !== '') response.setHeader('x-amz-checksum-sha256', sent);
+      response.setHeader('content-length', 3).end();
+    });
+    defer(server.close);
+    const { uploads } = s3Blobs({ ...good, endpoint: server.address });
+    const hashOf = async (header: string) => {
+      sent = header;
+      return (await uploads!.stat(5))!.blob.sha256;
+    };
+    const base64 = Buffer.from('ab'.repeat(32), 'hex').toString('base64');
+    expect(await hashOf(base64)).toBe('ab'.repeat(32));
+    expect(await hashOf(`${base64}-2`)).toBe(undefined);
+    expect(await hashOf('')).toBe(undefined);
   });
 
   it('sign the length of an upload if it is known, and never its type', async () => {

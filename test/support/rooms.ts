@@ -176,6 +176,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/shared\/(errors|bytes|hostTypes|wait)\.ts$/,
       /^src\/middleware\/(stores|blobs)\//,
       /^src\/middleware\/events\.ts$/,
+      // Checksums of files.
+      /^@noble\/hashes\//,
       // A store may have a thread of its own.
       /^src\/shared\/threads\//,
       /^src\/wire\/taskStates\.ts$/,

@@ -41,6 +41,7 @@ const COUNTERS = {
   failedCalls: ['falconry_failed_calls_total', 'Failed calls of the stores', ['port', 'verb']],
   hints: ['falconry_hints_total', 'News of tasks that other processes changed', ['kind']],
   trouble: ['falconry_trouble_total', 'Failures of the store or the files that workers met', []],
+  damaged: ['falconry_damaged_files_total', 'Reads of damaged or missing files', ['file']],
   swept: ['falconry_swept_tasks_total', 'Tasks that expired or were removed', ['kind']],
 } satisfies Record<string, [string, string, labels: string[]]>;
 
@@ -131,9 +132,10 @@ export class Metrics {
   }
 
   readonly onEvent = (event: ServiceEvent): void => {
-    const { requests, hints, swept } = this.#counters;
+    const { requests, hints, swept, damaged } = this.#counters;
     if (event.type === 'work') this.#note(event.event);
     else if (event.type === 'hint') hints.inc({ kind: event.state });
+    else if (event.type === 'damaged') damaged.inc({ file: 'result' });
     else if (event.type === 'swept') {
       swept.inc({ kind: 'expired' }, event.expired);
       swept.inc({ kind: 'removed' }, event.removed);
@@ -153,7 +155,8 @@ export class Metrics {
   };
 
   #note(event: RunnerEvent): void {
-    const { claims, attempts, lostLeases, staleWrites, signatures, trouble } = this.#counters;
+    const { claims, attempts, lostLeases, staleWrites, signatures, trouble, damaged } =
+      this.#counters;
     const { phaseSeconds, resultBytes } = this.#histograms;
     if (event.type === 'claimed') claims.inc();
     else if (event.type === 'trouble') trouble.inc();
@@ -163,6 +166,9 @@ export class Metrics {
     if (event.type === 'completed') {
       signatures.inc(event.signatures);
       resultBytes.observe({ format: event.format }, event.aggregateBytes);
+    }
+    if (event.type === 'retried' && event.error.code === 'FILE_DAMAGED') {
+      damaged.inc({ file: 'input' });
     }
     if (event.type !== 'lost') return;
     lostLeases.inc();

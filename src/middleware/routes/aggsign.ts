@@ -4,6 +4,7 @@ import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
 import { decodeUtf8 } from '../../shared/utf8.ts';
 import { refusalOf } from '../../wire/resultFile.ts';
+import { putHashed } from '../blobs/checksums.ts';
 import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
 import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';
 import { checkForm } from '../http/bodyType.ts';
@@ -182,7 +183,7 @@ async function putWithFile(
     if (!(await reservation.cover(file.length))) {
       throw await storageQuota(deps, clientId, file.length);
     }
-    const input = await blobs.put(newInputKey(), file, { maxBytes: file.length });
+    const input = await putHashed(blobs, newInputKey(), file, { maxBytes: file.length });
     free(file.buffer);
     const task: NewTask = { ...facts, state: 'waiting', input, threads, ttlMs };
     // If the store does not answer, the task may exist: its file is kept.

@@ -3,9 +3,11 @@
  * `GET …/results/:attempt/:id.json` returns a result. The URL grants access; an API key is ignored.
  */
 import type { Context } from 'hono';
-import { CodedError } from '../../shared/errors.ts';
+import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { STATE_TEXTS } from '../../wire/taskStates.ts';
+import { openChecked, putHashed, statChecked } from '../blobs/checksums.ts';
 import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
+import { errorSummary } from '../events.ts';
 import { announcedLength, bodyChunks, bodyLimits } from '../http/body.ts';
 import { type BodyEncoding, requireForm } from '../http/bodyType.ts';
 import { ProblemError } from '../http/problems.ts';
@@ -135,7 +137,7 @@ async function receive(
   const sent = bodyChunks(c, bodyLimits(settings, maxBytes), encoding);
   const file = reserved(announced === undefined ? uncut(sent) : sent, take);
   const either = AbortSignal.any([signal, reservation.ending]);
-  const putting = blobs.put(newInputKey(), file, { maxBytes, signal: either });
+  const putting = putHashed(blobs, newInputKey(), file, { maxBytes, signal: either });
   const input = await putting
     .catch(async (error) => {
       signal.throwIfAborted();
@@ -188,11 +190,25 @@ async function download(c: Context, deps: Deps): Promise<Response> {
   const key = `results/${attempt}/${file}`;
   checkRight(c, deps, { method: 'GET', key });
   const { blobs } = deps.runtime.ports;
+  const taskId = pathId(file.slice(0, -'.json'.length));
+  const blob = await resultOf(deps, taskId, key);
+  const { logger, onEvent } = deps.settings;
+  const onDamage = (error: unknown) => {
+    logger.error('result file is damaged or gone', { taskId, ...errorSummary(error) });
+    onEvent({ type: 'damaged', taskId: taskId! });
+  };
   // HEAD must not open a file that will not be read to its end.
-  const head = c.req.method === 'HEAD';
-  const blob = head ? await blobs.stat(key) : await blobs.get({ key });
-  if (blob === null) throw new CodedError('NOT_FOUND', { message: 'The result is gone' });
-  return new Response('body' in blob ? blob.body : null, {
+  const isHead = c.req.method === 'HEAD';
+  const opened = isHead ? statChecked(blobs, blob) : openChecked(blobs, blob, onDamage);
+  const body = await opened.catch(async (error: unknown) => {
+    // A task that was removed meanwhile is no damage.
+    if (isCodedError(error) && ['FILE_DAMAGED', 'NOT_FOUND'].includes(error.code)) {
+      await resultOf(deps, taskId, key);
+      onDamage(error);
+    }
+    throw error;
+  });
+  return new Response(body, {
     headers: {
       'content-type': 'application/json',
       'content-length': String(blob.bytes),
@@ -201,6 +217,13 @@ async function download(c: Context, deps: Deps): Promise<Response> {
       'x-content-type-options': 'nosniff',
     },
   });
+}
+
+/** @throws CodedError `NOT_FOUND` unless the file is the result of the task */
+async function resultOf({ runtime }: Deps, taskId: number | null, key: string): Promise<BlobRef> {
+  const task = taskId === null ? null : await runtime.ports.store.get(taskId);
+  if (task?.result?.blob.key === key) return task.result.blob;
+  throw new CodedError('NOT_FOUND', { message: 'The result is gone' });
 }
 
 function checkRight(c: Context, deps: Deps, right: UrlRight): void {

@@ -20,6 +20,7 @@ import { unpackItems } from '../../shared/threads/packItems.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Parcel } from '../../shared/threads/thread.ts';
 import { Semaphore } from '../../shared/wait.ts';
+import { putHashed, readChecked } from '../blobs/checksums.ts';
 import { type BlobStore, resultKey } from '../blobs/port/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
@@ -90,7 +91,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const startMs = performance.now();
-    const file = await fetchFile(blobs, task, maxFileBytes);
+    const file = await fetchFile(blobs, task, maxFileBytes, context);
     const fetchMs = performance.now() - startMs;
     const work = { kind: 'aggregate', processId: task.id, limits, format, threads } as const;
     const parcel = { work: { ...work, file, fetchMs }, transfer: [file] };
@@ -103,7 +104,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     }, signal);
     const key = resultKey(task.id, task.attempt);
     const blob = await stored(
-      blobs.put(key, new Uint8Array(made.file), { maxBytes: MAX_RESULT_BYTES, signal }),
+      putHashed(blobs, key, new Uint8Array(made.file), { maxBytes: MAX_RESULT_BYTES, signal }),
     );
     return { blob, format: made.format, aggregateBytes: made.aggregateBytes };
   };
@@ -213,9 +214,14 @@ function judgeParcel(aggregate: Uint8Array, statements: ArrayBuffer, threads: nu
   return { work, transfer: [statements] };
 }
 
-async function fetchFile(blobs: BlobStore, task: Task, maxBytes: number): Promise<ArrayBuffer> {
-  const bytes = await stored(blobs.read(task.input!, maxBytes));
-  if (!bytes) throw new CodedError('INTERNAL', { message: 'The task file is gone' });
+async function fetchFile(
+  blobs: BlobStore,
+  { input }: Task,
+  maxBytes: number,
+  context: TaskContext,
+): Promise<ArrayBuffer> {
+  const { bytes, sha256 } = await stored(readChecked(blobs, input!, maxBytes));
+  if (input!.sha256 === undefined) await context.hashed({ ...input!, sha256 });
   return whole(bytes);
 }
 

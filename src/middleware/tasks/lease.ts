@@ -3,8 +3,8 @@
  * works, lost if the store reports that another attempt holds the task.
  */
 import { CodedError } from '../../shared/errors.ts';
-import type { Task, TaskProgress } from '../stores/port/task.ts';
-import type { Attempt, TaskStore } from '../stores/port/taskStore.ts';
+import type { BlobRef, Task, TaskProgress } from '../stores/port/task.ts';
+import type { Attempt, Extension, TaskStore } from '../stores/port/taskStore.ts';
 
 /** The handler's connection to the runner. */
 export interface TaskContext {
@@ -14,6 +14,8 @@ export interface TaskContext {
   readonly isolated: boolean;
   /** Reports progress, which is written with the next beat, so it may be called often. */
   report(progress: TaskProgress): void;
+  /** Reports the task file with its SHA-256, if it had none. */
+  hashed(input: BlobRef): Promise<void>;
   /** Reports the number of signatures, once known. */
   counted(count: number): Promise<void>;
   /** verifying → aggregating. @throws the signal's reason if the attempt has lost the task */
@@ -90,7 +92,7 @@ export class Lease {
     this.#run = run;
     this.#options = options;
     this.#signatures = run.task.count;
-    const tell = async (more: { state?: 'aggregating'; count?: number }) => {
+    const tell = async (more: Omit<Extension, 'leaseMs' | 'progress'>) => {
       await this.extend(more);
       run.signal.throwIfAborted();
     };
@@ -98,6 +100,7 @@ export class Lease {
       signal: run.signal,
       isolated: options.isolated,
       report: (progress) => this.#note(progress),
+      hashed: (input) => tell({ input }),
       counted: (count) => {
         this.#signatures = count;
         return tell({ count });
@@ -178,7 +181,7 @@ export class Lease {
   }
 
   /** Extends the lease, and writes the progress. */
-  async extend(more: { state?: 'aggregating'; count?: number } = {}): Promise<void> {
+  async extend(more: Omit<Extension, 'leaseMs' | 'progress'> = {}): Promise<void> {
     const { id, attempt } = this.#run.task;
     const progress = this.#progress;
     this.#progress = undefined;

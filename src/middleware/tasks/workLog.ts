@@ -47,7 +47,8 @@ export function workLog(logger: Logger): (event: RunnerEvent) => void {
       }
       case 'retried': {
         const { error, type: _, ...named } = event;
-        logger.warn('task will be tried again', { ...named, ...errorSummary(error) });
+        const level = error.code === 'FILE_DAMAGED' ? 'error' : 'warn';
+        logger[level]('task will be tried again', { ...named, ...errorSummary(error) });
         return;
       }
       case 'lost': {

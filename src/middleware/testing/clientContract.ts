@@ -35,7 +35,7 @@ export function clientContract(test: DeclareTest): void {
     strictEqual(await w.store.extend(created.id, 1, { leaseMs: 1000, count: 5, progress }), true);
     matches(await w.known(created.id), { state: 'verifying', count: 5, progress });
     await w.store.extend(created.id, 1, { leaseMs: 1000, state: 'aggregating' });
-    matches(await w.known(created.id), { state: 'aggregating', count: 5, progress });
+    matches(await w.known(created.id), { state: 'aggregating', count: 5, progress, input });
 
     strictEqual(await w.store.finish(created.id, 1, w.result(created.id, 1)), true);
     const completed = await w.known(created.id);

@@ -78,6 +78,16 @@ export function queueContract(test: DeclareTest): void {
     deepStrictEqual((await w.known(id)).result, w.result(id, 2));
   });
 
+  test('takes the SHA-256 of a file that had none, and keeps it', async (w) => {
+    const { sha256, ...blob } = w.blob();
+    const { id } = await w.addClaimed({ input: { ...blob, tag: '"v1"' } });
+    deepStrictEqual((await w.known(id)).input, { ...blob, tag: '"v1"' });
+    const input = { ...blob, tag: '"v1"', sha256 };
+    strictEqual(await w.store.extend(id, 1, { leaseMs: 1000, input }), true);
+    await w.store.release(id, 1);
+    deepStrictEqual((await w.claim(w.other))?.input, input);
+  });
+
   test('never gives up a task for lost leases', async (w) => {
     const { id, input } = await w.addWaiting();
     for (let attempt = 1; attempt <= 40; attempt++) {

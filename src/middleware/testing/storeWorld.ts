@@ -5,7 +5,7 @@
 import { deepStrictEqual, fail, strictEqual } from 'node:assert/strict';
 import type { TaskState } from '../../wire/taskStates.ts';
 import type { ServiceStore } from '../stores/port/serviceStore.ts';
-import type { Task, TaskResult } from '../stores/port/task.ts';
+import type { BlobRef, Task, TaskResult } from '../stores/port/task.ts';
 import type { ClaimOptions, NewTask, TaskStore } from '../stores/port/taskStore.ts';
 
 /** A store with the ports that a suite is about. */
@@ -90,12 +90,13 @@ export class StoreWorld<Store extends Tasks = Tasks> {
     return this.#opened.close();
   }
 
-  blob(bytes = 10) {
-    return { key: `inputs/${++this.#blobs}.json`, bytes };
+  blob(bytes = 10): BlobRef & { readonly sha256: string } {
+    const sha256 = String(++this.#blobs).padStart(64, '0');
+    return { key: `inputs/${this.#blobs}.json`, bytes, sha256 };
   }
 
   result(id: number, attempt: number): TaskResult {
-    const blob = { key: `results/${attempt}/${id}.json`, bytes: 7 };
+    const blob = { key: `results/${attempt}/${id}.json`, bytes: 7, sha256: 'e'.repeat(64) };
     return { blob, format: 'bundle', aggregateBytes: 3 };
   }
 

@@ -41,6 +41,12 @@ export interface S3BlobStore extends BlobStore {
 
 const JSON_TYPE = 'application/json';
 
+/** Asks for the checksum that a client may have sent with its file, and the store has checked. */
+const CHECKSUMS = { 'x-amz-checksum-mode': 'ENABLED' };
+
+/** Of a whole file; those of its parts end in their number. */
+const SHA256 = /^[\w+/]{43}=$/;
+
 /** More would compete for bandwidth until each one times out. */
 const BODIES_AT_ONCE = 16;
 
@@ -122,7 +128,8 @@ async function headOf(
   addresses: Addresses,
   key: string,
 ): Promise<Uploaded | null> {
-  return requests.ask({ method: 'HEAD', url: addresses.of(key) }, ({ headers }) => ({
+  const request = { method: 'HEAD', url: addresses.of(key), headers: CHECKSUMS } as const;
+  return requests.ask(request, ({ headers }) => ({
     blob: refOf(key, Number(headers.get('content-length') ?? 0), headers),
     contentType: headers.get('content-type') ?? '',
     contentEncoding: headers.get('content-encoding') ?? 'identity',
@@ -132,7 +139,9 @@ async function headOf(
 /** Returns the ref in an answer of the store. */
 function refOf(key: string, bytes: number, headers: Headers): BlobRef {
   const tag = headers.get('etag');
-  return { key, bytes, ...(tag !== null && { tag }) };
+  const hash = SHA256.exec(headers.get('x-amz-checksum-sha256') ?? '')?.[0];
+  const sha256 = hash && Buffer.from(hash, 'base64').toString('hex');
+  return { key, bytes, ...(tag !== null && { tag }), ...(sha256 && { sha256 }) };
 }
 
 async function ping(requests: Requests, addresses: Addresses): Promise<void> {

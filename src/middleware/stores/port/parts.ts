@@ -43,6 +43,7 @@ export interface ListedRow {
   readonly result_key: string | null;
   readonly result_bytes: number;
   readonly result_tag: string | null;
+  readonly result_sha256: string | null;
   readonly result_format: string;
   readonly aggregate_bytes: number;
 }
@@ -58,12 +59,14 @@ export const LISTED_COLUMNS = [
   'result_key',
   'result_bytes',
   'result_tag',
+  'result_sha256',
   'result_format',
   'aggregate_bytes',
 ] as const satisfies readonly (keyof ListedRow)[];
 
 export function toResult(row: ListedRow): ListedTask['result'] {
-  const blob = toBlob(row.result_key, row.result_bytes, row.result_tag);
+  const { result_key, result_bytes, result_tag, result_sha256 } = row;
+  const blob = toBlob(result_key, result_bytes, result_tag, result_sha256);
   return blob && { blob, format: row.result_format, aggregateBytes: row.aggregate_bytes };
 }
 
@@ -80,8 +83,14 @@ export function toListed(row: ListedRow): ListedTask {
   };
 }
 
-export function toBlob(key: string | null, bytes: number, tag: string | null): BlobRef | null {
-  return key === null ? null : { key, bytes, ...(tag !== null && { tag }) };
+export function toBlob(
+  key: string | null,
+  bytes: number,
+  tag: string | null,
+  sha256: string | null,
+): BlobRef | null {
+  if (key === null) return null;
+  return { key, bytes, ...(tag !== null && { tag }), ...(sha256 !== null && { sha256 }) };
 }
 
 export interface QuotaRow {

@@ -91,11 +91,15 @@ export class TaskFailure extends CodedError {
   }
 }
 
-/** A stored blob. `tag` is its version, if the blob store has versions (an ETag). */
+/**
+ * A stored blob. `tag` is its version, if the blob store has versions (an ETag). `sha256`, in hex,
+ * is absent for a file that a client has put into a bucket, until a worker has read it.
+ */
 export interface BlobRef {
   readonly key: string;
   readonly bytes: number;
   readonly tag?: string;
+  readonly sha256?: string;
 }
 
 /** The result of a completed task. `format` is 'bundle' or 'proof'. */

@@ -127,6 +127,8 @@ export interface Extension {
   readonly state?: 'aggregating';
   readonly count?: number;
   readonly progress?: TaskProgress;
+  /** The input with its SHA-256, which it did not have yet. */
+  readonly input?: BlobRef;
 }
 
 /** A retry after a fault. */
@@ -204,6 +206,7 @@ export interface QueueDepth {
  *    visible, so that paging by id misses none. Ids are never reused, even after a removal.
  * 6. The store never touches blobs. A verb that ends the use of a blob returns its key after the
  *    commit; the caller deletes it. `referenced` finds the leftovers of crashes.
+ *    It keeps every member of a `BlobRef` as given: the service checks files by them.
  * 7. The store uses its own clock: callers pass durations, never times. A clock set forward or back
  *    loses no task and delays none. The times of a task increase with every step, even while the
  *    clock stands still, by the digits below the millisecond.

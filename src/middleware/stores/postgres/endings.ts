@@ -10,7 +10,8 @@ export type Endings = TaskRow & { readonly old_input: string | null };
 /** Assignments for every final state. */
 export const END = (s: string) => `updated_at = clock_timestamp(),
   finished_at = clock_timestamp(), finished_ms = ${s}.now_ms(), due_ms = NULL, quarantined = false,
-  input_key = NULL, input_bytes = NULL, input_tag = NULL`;
+  input_key = NULL, input_bytes = NULL, input_tag = NULL,
+  input_sha256 = NULL`;
 
 /** Cancels the task `$1` if `where` holds; returns a row of {@link Endings}. */
 export function cancelling(s: string, where: string): string {

@@ -33,8 +33,9 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
 
   return {
     claim: (claim) => claims.claim(claim),
-    async extend(id, attempt, { leaseMs, state, count, progress }) {
-      const values = [id, attempt, leaseMs, state, count, progress && JSON.stringify(progress)];
+    async extend(id, attempt, { leaseMs, state, count, progress, input }) {
+      const told = progress && JSON.stringify(progress);
+      const values = [id, attempt, leaseMs, state, count, told, input?.sha256];
       // A mere heartbeat is not news.
       const silent = state === undefined && count === undefined && progress === undefined;
       const rows = await ledger.change<NewsRow>(
@@ -52,8 +53,9 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
       return new Set(rows.map(({ id }) => id));
     },
     async finish(id, attempt, { blob, format, aggregateBytes }) {
-      const { key, bytes, tag = null } = blob;
-      return held(sql.finish, [id, attempt, key, bytes, tag, format, aggregateBytes]);
+      const { key, bytes, tag = null, sha256 = null } = blob;
+      const values = [id, attempt, key, bytes, tag, format, aggregateBytes, sha256];
+      return held(sql.finish, values);
     },
     fail: (id, attempt, error, retry) =>
       retry
@@ -73,7 +75,8 @@ function outcomes(s: string) {
   return named({
     extend: `UPDATE ${s}.tasks t SET due_ms = ${s}.now_ms() + $3::bigint,
         updated_at = clock_timestamp(), state = coalesce($4, state),
-        count = coalesce($5, count), progress = coalesce($6, progress)
+        count = coalesce($5, count), progress = coalesce($6, progress),
+        input_sha256 = coalesce($7, input_sha256)
       WHERE ${mine} RETURNING ${newsColumns('t')}`,
     // In order of id, so that two calls cannot deadlock.
     extendAll: `WITH held AS MATERIALIZED (
@@ -86,7 +89,7 @@ function outcomes(s: string) {
     finish: ending(s, {
       where: `t.attempt = $2 AND t.state = 'aggregating'`,
       set: `state = 'completed', result_key = $3, result_bytes = $4, result_tag = $5,
-        result_format = $6, aggregate_bytes = $7`,
+        result_format = $6, aggregate_bytes = $7, result_sha256 = $8`,
       resultBytes: '$4::bigint',
     }),
     fail: ending(s, {

@@ -19,6 +19,7 @@ export interface TaskRow extends ListedRow {
   readonly input_key: string | null;
   readonly input_bytes: number;
   readonly input_tag: string | null;
+  readonly input_sha256: string | null;
   readonly progress: TaskProgress | null;
   readonly error: TaskError | null;
 }
@@ -38,6 +39,7 @@ const ALL = [
   'input_key',
   'input_bytes',
   'input_tag',
+  'input_sha256',
   'progress',
   'error',
 ] as const satisfies readonly (keyof TaskRow)[];
@@ -68,7 +70,7 @@ export function toTask(row: TaskRow): Task {
     expiresAtMs: row.expires_ms,
     requestId: row.request_id,
     traceparent: row.traceparent,
-    input: toBlob(row.input_key, row.input_bytes, row.input_tag),
+    input: toBlob(row.input_key, row.input_bytes, row.input_tag, row.input_sha256),
     error: row.error,
   };
 }

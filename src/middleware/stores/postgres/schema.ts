@@ -19,7 +19,7 @@ const ID_EPOCH_MS = Date.UTC(2025, 0, 1);
 const IDS_PER_SECOND = 4_096_000;
 
 /** Last step of databases made before falconry 0.1.0, which are refused. */
-export const LAST_OLD_STEP = 3;
+export const LAST_OLD_STEP = 4;
 
 /** The steps, of which the first is number `LAST_OLD_STEP + 1`. */
 export const STEPS: readonly Step[] = [
@@ -103,9 +103,11 @@ const tasks = (s: string) => `
     input_key       text,
     input_bytes     bigint,
     input_tag       text,
+    input_sha256    text,
     result_key      text,
     result_bytes    bigint,
     result_tag      text,
+    result_sha256   text,
     result_format   text,
     aggregate_bytes bigint,
     progress        json,

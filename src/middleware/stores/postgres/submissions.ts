@@ -52,7 +52,7 @@ export function submissions(ledger: Ledger): Submissions {
       return { ok: false, reason: open ? 'storedBytes' : 'state' };
     },
     async notify(id, clientId, input, limits = {}): Promise<NotifyOutcome> {
-      const blob = input ? blobValues(input) : [null, null, null];
+      const blob = input ? blobValues(input) : [null, null, null, null];
       const row = await change('notify', [id, ...blob, clientId, finite(limits.storedBytes)]);
       if (row) return { ok: true, task: toTask(row), first: true };
       const now = await look(id, clientId);
@@ -148,13 +148,14 @@ function putValues(task: NewTask, { openTasks, storedBytes }: ClientLimits): unk
     task.ttlMs,
     task.input?.key ?? null,
     task.input?.tag ?? null,
+    task.input?.sha256 ?? null,
     task.requestId ?? null,
     task.traceparent ?? null,
   ];
 }
 
-function blobValues({ key, bytes, tag }: BlobRef): unknown[] {
-  return [key, bytes, tag ?? null];
+function blobValues({ key, bytes, tag, sha256 }: BlobRef): unknown[] {
+  return [key, bytes, tag ?? null, sha256 ?? null];
 }
 
 /** SQL that counts a new task of a client, and returns its id and turn. */
@@ -201,24 +202,24 @@ function putText(s: string, counting: Counting, held: boolean): string {
     WITH ${
       held
         ? `held AS (SELECT 1 FROM ${s}.answers
-      WHERE client_id = $1 AND key = $13 AND token = $14 AND task_id IS NULL FOR UPDATE),`
+      WHERE client_id = $1 AND key = $14 AND token = $15 AND task_id IS NULL FOR UPDATE),`
         : ''
     }
     mine AS (${counting(s, held)}),
     made AS (
       INSERT INTO ${s}.tasks AS t (id, client_id, state, count, threads, submitted, turn, due_ms,
           expires_ms, created_at, submitted_at, updated_at, request_id, traceparent,
-          input_key, input_bytes, input_tag)
+          input_key, input_bytes, input_tag, input_sha256)
         SELECT last_task, $1, CASE WHEN $3 THEN 'waiting' ELSE 'created' END, $6, $7, $3,
           CASE WHEN $3 THEN last_turn ELSE 0 END, CASE WHEN $3 THEN ${s}.now_ms() END,
-          ${s}.now_ms() + $8::bigint, clock.at, clock.at, clock.at, $11, $12,
-          $9::text, CASE WHEN $9 IS NOT NULL THEN $2 END, $10
+          ${s}.now_ms() + $8::bigint, clock.at, clock.at, clock.at, $12, $13,
+          $9::text, CASE WHEN $9 IS NOT NULL THEN $2 END, $10, $11
         FROM mine, (SELECT clock_timestamp() AS at OFFSET 0) clock
       RETURNING ${taskColumns('t')})${
         held
           ? `,
     kept AS (UPDATE ${s}.answers a SET task_id = made.id FROM made
-      WHERE a.client_id = $1 AND a.key = $13)`
+      WHERE a.client_id = $1 AND a.key = $14)`
           : ''
       }
     SELECT ${taskColumns('made')} FROM made`;
@@ -233,10 +234,10 @@ function uploadText(s: string): string {
     mine AS (
       UPDATE ${s}.clients c SET stored_bytes = c.stored_bytes - old.bytes + $3::bigint FROM old
       WHERE c.id = old.client_id
-        AND ($5::bigint IS NULL OR c.stored_bytes - old.bytes + $3 <= $5)
+        AND ($6::bigint IS NULL OR c.stored_bytes - old.bytes + $3 <= $6)
       RETURNING c.id)
     UPDATE ${s}.tasks t SET state = 'uploaded', updated_at = clock_timestamp(),
-        input_key = $2, input_bytes = $3, input_tag = $4
+        input_key = $2, input_bytes = $3, input_tag = $4, input_sha256 = $5
       FROM old, mine WHERE t.id = old.id
       RETURNING ${taskColumns('t')}, old.input_key AS old_input`;
 }
@@ -245,7 +246,7 @@ function notifyText(s: string): string {
   return `
     WITH old AS (
       SELECT id, client_id, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
-      WHERE id = $1 AND client_id = $5 AND NOT submitted AND expires_ms > ${s}.now_ms()
+      WHERE id = $1 AND client_id = $6 AND NOT submitted AND expires_ms > ${s}.now_ms()
         AND (state = 'uploaded' OR (state = 'created' AND $2::text IS NOT NULL))
       FOR UPDATE),
     mine AS (
@@ -254,13 +255,14 @@ function notifyText(s: string): string {
         stored_bytes = c.stored_bytes
           + CASE WHEN $2 IS NULL THEN 0 ELSE $3::bigint - old.bytes END
       FROM old WHERE c.id = old.client_id
-        AND ($2 IS NULL OR $6::bigint IS NULL OR c.stored_bytes - old.bytes + $3 <= $6)
+        AND ($2 IS NULL OR $7::bigint IS NULL OR c.stored_bytes - old.bytes + $3 <= $7)
       RETURNING c.last_turn)
     UPDATE ${s}.tasks t SET state = 'waiting', submitted = true, turn = mine.last_turn,
         due_ms = ${s}.now_ms(), submitted_at = clock_timestamp(), updated_at = clock_timestamp(),
         input_key = coalesce($2, t.input_key),
         input_bytes = CASE WHEN $2 IS NULL THEN t.input_bytes ELSE $3 END,
-        input_tag = CASE WHEN $2 IS NULL THEN t.input_tag ELSE $4 END
+        input_tag = CASE WHEN $2 IS NULL THEN t.input_tag ELSE $4 END,
+        input_sha256 = CASE WHEN $2 IS NULL THEN t.input_sha256 ELSE $5 END
       FROM old, mine WHERE t.id = old.id
       RETURNING ${taskColumns('t')}`;
 }

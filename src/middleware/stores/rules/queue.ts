@@ -20,6 +20,7 @@ export function queue(ledger: Ledger): Queue {
       const row = ledger.held(id, attempt);
       return row !== undefined && work(row) !== false;
     });
+  const back = (row: TaskRow, changes: TaskChanges) => giveBack(ledger, row, changes);
 
   return {
     async claim(options) {
@@ -38,13 +39,14 @@ export function queue(ledger: Ledger): Queue {
         for (const row of rows) table.update(row.id, { dueMs });
         return new Set(rows.map((row) => row.id));
       }),
-    extend: (id, attempt, { leaseMs, state, count, progress }) =>
+    extend: (id, attempt, { leaseMs, state, count, progress, input }) =>
       whileHeld(id, attempt, (row) =>
         ledger.change(row, {
           dueMs: nowMs() + leaseMs,
           ...(state && { state }),
           ...(count !== undefined && { count }),
           ...(progress && { progress }),
+          ...(input && { input }),
         }),
       ),
     finish: (id, attempt, result) =>
@@ -55,14 +57,11 @@ export function queue(ledger: Ledger): Queue {
       whileHeld(id, attempt, (row) => {
         const failures = row.failures + (retry?.blameless ? 0 : 1);
         if (!retry) return ledger.end(row, 'failed', { failures, error });
-        return giveBack(ledger, row, { failures, dueMs: nowMs() + retry.delayMs });
+        return back(row, { failures, dueMs: nowMs() + retry.delayMs });
       }),
-    release: (id, attempt) =>
-      whileHeld(id, attempt, (row) => giveBack(ledger, row, { dueMs: nowMs() })),
+    release: (id, attempt) => whileHeld(id, attempt, (row) => back(row, { dueMs: nowMs() })),
     setAside: (id, attempt, error) =>
-      whileHeld(id, attempt, (row) =>
-        giveBack(ledger, row, { error, quarantined: true, dueMs: null }),
-      ),
+      whileHeld(id, attempt, (row) => back(row, { error, quarantined: true, dueMs: null })),
     putBack: (id) =>
       ledger.write(() => {
         const row = table.row(id);

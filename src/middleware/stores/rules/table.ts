@@ -365,11 +365,13 @@ function toColumns(row: TaskRow | TaskChanges): Columns {
     columns.input_key = row.input?.key ?? null;
     columns.input_bytes = row.input?.bytes ?? null;
     columns.input_tag = row.input?.tag ?? null;
+    columns.input_sha256 = row.input?.sha256 ?? null;
   }
   if (row.result !== undefined) {
     columns.result_key = row.result?.blob.key ?? null;
     columns.result_bytes = row.result?.blob.bytes ?? null;
     columns.result_tag = row.result?.blob.tag ?? null;
+    columns.result_sha256 = row.result?.blob.sha256 ?? null;
     columns.result_format = row.result?.format ?? null;
     columns.aggregate_bytes = row.result?.aggregateBytes ?? null;
   }
@@ -385,7 +387,8 @@ const plain = <Row extends object>(row: Row | undefined): Row | undefined => row
 
 /** Written out field by field, since every read of a task goes through here. */
 function fromColumns(columns: Columns): TaskRow {
-  const row = columns as unknown as ListedRow & Record<'input_key' | 'input_tag', string | null>;
+  type Input = Record<'input_key' | 'input_tag' | 'input_sha256', string | null>;
+  const row = columns as unknown as ListedRow & Input;
   return {
     id: columns.id,
     clientId: columns.client_id,
@@ -405,7 +408,7 @@ function fromColumns(columns: Columns): TaskRow {
     expiresMs: columns.expires_ms,
     requestId: columns.request_id,
     traceparent: columns.traceparent,
-    input: toBlob(row.input_key, columns.input_bytes as number, row.input_tag),
+    input: toBlob(row.input_key, columns.input_bytes as number, row.input_tag, row.input_sha256),
     result: toResult(row),
     error: parse(columns.error!),
     submitted: columns.submitted === 1,

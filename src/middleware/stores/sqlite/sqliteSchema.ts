@@ -7,7 +7,7 @@
  */
 
 /** Maximum `user_version` of files made before falconry 0.1.0, which are refused. */
-export const LAST_OLD_VERSION = 5;
+export const LAST_OLD_VERSION = 6;
 
 const INITIAL = `
 CREATE TABLE tasks (
@@ -36,9 +36,11 @@ CREATE TABLE tasks (
   input_key       TEXT,
   input_bytes     INTEGER,
   input_tag       TEXT,
+  input_sha256    TEXT,
   result_key      TEXT,
   result_bytes    INTEGER,
   result_tag      TEXT,
+  result_sha256   TEXT,
   result_format   TEXT,
   aggregate_bytes INTEGER,
   error           TEXT

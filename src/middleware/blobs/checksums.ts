@@ -1,0 +1,149 @@
+/**
+ * Files with checksums, in any blob store: the service hashes a file on its way to the store, keeps
+ * length and SHA-256 in the row of its task, and compares both with every read. A file that differs
+ * is a fault of the service, `FILE_DAMAGED`: it is reported and retried, never the client's.
+ */
+import { setImmediate } from 'node:timers/promises';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { toHex } from '../../shared/bytes.ts';
+import { CodedError, isCodedError } from '../../shared/errors.ts';
+import type { HostStream } from '../../shared/hostTypes.ts';
+import type { BlobPutOptions, BlobRef, BlobStore } from './port/blobStore.ts';
+
+/** Hashed in about 2 ms. */
+const SLICE_BYTES = 256 * 1024;
+
+/** Returns the SHA-256 in hex. Other work runs between two slices. */
+async function hashOf(bytes: Uint8Array): Promise<string> {
+  const hash = sha256.create();
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    if (at > 0) await setImmediate();
+    hash.update(bytes.subarray(at, at + SLICE_BYTES));
+  }
+  return toHex(hash.digest());
+}
+
+/** @param why for the log */
+const damaged = (why: string) => new CodedError('FILE_DAMAGED', { cause: new Error(why) });
+
+const noResult = () => new CodedError('NOT_FOUND', { message: 'The result is gone' });
+
+const otherLength = (bytes: number, ref: BlobRef) =>
+  damaged(`the file has ${bytes} bytes instead of ${ref.bytes}`);
+
+function requireHash(hash: string, ref: BlobRef): void {
+  if (hash !== (ref.sha256 ?? hash)) throw damaged('the file has another SHA-256');
+}
+
+/** Stores a file. @returns its ref, with its SHA-256 */
+export async function putHashed(
+  blobs: BlobStore,
+  key: string,
+  body: Uint8Array | AsyncIterable<Uint8Array>,
+  options: BlobPutOptions,
+): Promise<BlobRef> {
+  if (body instanceof Uint8Array) {
+    const hash = await hashOf(body);
+    return { ...(await blobs.put(key, body, options)), sha256: hash };
+  }
+  const hash = sha256.create();
+  const hashed = async function* () {
+    for await (const chunk of body) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+  const ref = await blobs.put(key, hashed(), options);
+  return { ...ref, sha256: toHex(hash.digest()) };
+}
+
+/**
+ * Reads a whole task file.
+ *
+ * @returns its bytes, and their SHA-256, which is new for a file that was put into a bucket
+ * @throws CodedError `FILE_DAMAGED`; `INTERNAL` if there is none; `BODY_TOO_LARGE` if the file was
+ *   larger than that when it was stored; errors of the store
+ */
+export async function readChecked(
+  blobs: BlobStore,
+  ref: BlobRef,
+  maxBytes: number,
+): Promise<{ readonly bytes: Uint8Array; readonly sha256: string }> {
+  if (ref.bytes > maxBytes) throw new CodedError('BODY_TOO_LARGE');
+  const bytes = await blobs.read(ref, maxBytes).catch((error: unknown) => {
+    const code = isCodedError(error) ? error.code : undefined;
+    // Clients cannot replace a file that has passed the service.
+    const own = code === 'INPUT_CHANGED' && ref.sha256 && ref.key.startsWith('inputs/');
+    throw own || code === 'BODY_TOO_LARGE' ? damaged('the file was replaced') : error;
+  });
+  if (bytes === null) throw new CodedError('INTERNAL', { message: 'The task file is gone' });
+  if (bytes.length !== ref.bytes) throw otherLength(bytes.length, ref);
+  const hash = await hashOf(bytes);
+  requireHash(hash, ref);
+  return { bytes, sha256: hash };
+}
+
+/** @throws CodedError `NOT_FOUND`; `FILE_DAMAGED` for a result of another length */
+export async function statChecked(blobs: BlobStore, ref: BlobRef): Promise<null> {
+  const found = await blobs.stat(ref.key);
+  if (found === null) throw noResult();
+  if (found.bytes !== ref.bytes) throw otherLength(found.bytes, ref);
+  return null;
+}
+
+/**
+ * Opens a result as a stream that ends only if all bytes were right, and fails before the last ones
+ * otherwise.
+ *
+ * @param onDamage called if the stream fails for that reason
+ * @throws CodedError `NOT_FOUND`; `FILE_DAMAGED` for another length
+ */
+export async function openChecked(
+  blobs: BlobStore,
+  ref: BlobRef,
+  onDamage: (error: unknown) => void,
+): Promise<HostStream> {
+  const found = await blobs.get(ref);
+  if (found === null) throw noResult();
+  if (found.bytes !== ref.bytes) {
+    await found.body.cancel();
+    throw otherLength(found.bytes, ref);
+  }
+  const reader = found.body.getReader();
+  const hash = sha256.create();
+  let seen = 0;
+  const check = (isEnd: boolean) => {
+    try {
+      if (isEnd ? seen !== ref.bytes : seen > ref.bytes) throw otherLength(seen, ref);
+      if (isEnd) requireHash(toHex(hash.digest()), ref);
+    } catch (error) {
+      reader.cancel().catch(() => {});
+      onDamage(error);
+      throw error;
+    }
+  };
+  /** The last piece, until more follows or the file is known to be right. */
+  let held: Uint8Array | undefined;
+  const next = async (): Promise<Uint8Array | undefined> => {
+    const { done, value } = await reader.read();
+    const last = held;
+    held = value;
+    if (value) {
+      hash.update(value);
+      seen += value.length;
+    }
+    check(done);
+    return last === undefined && !done ? next() : last;
+  };
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(stream) {
+        const piece = await next();
+        if (piece) stream.enqueue(piece);
+        if (held === undefined) stream.close();
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  );
+}
