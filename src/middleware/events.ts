@@ -45,8 +45,13 @@ export type ServiceEvent =
   | { readonly type: 'hint'; readonly state: TaskState }
   /** The result file of a task is damaged or gone. */
   | { readonly type: 'damaged'; readonly taskId: number }
-  /** The housekeeper swept the store. */
-  | { readonly type: 'swept'; readonly expired: number; readonly removed: number };
+  /** The housekeeper swept the store; nothing of it while the clock is too far ahead (not 0). */
+  | {
+      readonly type: 'swept';
+      readonly expired: number;
+      readonly removed: number;
+      readonly aheadMs: number;
+    };
 
 /** A completed call of a port. */
 export interface PortCall {

@@ -7,6 +7,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { examineConfig } from '../../src/cli/lib/config.ts';
 import { DOCTOR_SETTINGS, examine } from '../../src/cli/operate/doctor.ts';
 import { type Host, thisHost } from '../../src/cli/operate/doctorChecks.ts';
+import { STORE_FILE } from '../../src/middleware/options/options.ts';
+import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
 import { falconryHere, temporaryFolder } from './cli.ts';
 
 const folder = temporaryFolder();
@@ -115,6 +117,28 @@ it('packages that are not there are no fault: what they are for is said', async 
     'pg is not installed: only for --database',
   );
   expect(packages.filter(({ message }) => /some features/.test(message))).toEqual([]);
+});
+
+it('a clock far ahead of the store is a warning, until the operator accepts it', async () => {
+  const path = join(folder.path, 'ahead');
+  mkdirSync(path, { mode: 0o700 });
+  const nowMs = () => Date.now() - 3 * 24 * 3_600_000;
+  const store = sqliteTableStore({ path: join(path, STORE_FILE), nowMs });
+  await store.apiKeys.putApiKey({ sha256: 'a'.repeat(64), name: 'a' });
+  await store.close();
+  const doctor = async (...more: string[]) => {
+    const args = ['doctor', '--data', path, '--port', '0', '--json', ...more];
+    const { accepted, findings } = JSON.parse((await falconryHere(args, {})).out);
+    type Found = { level: string; check: string; message: string };
+    const ofClock = findings.filter(({ check }: Found) => check === 'clock');
+    return { accepted, ofClock: ofClock.map(({ level, message }: Found) => `${level} ${message}`) };
+  };
+  const { ofClock } = await doctor();
+  expect(ofClock[1]).toMatch(/^warning .* 3 days ahead of the store: nothing expires/);
+  const done = await doctor('--accept-clock');
+  expect(done.accepted.aheadMs).toBeGreaterThan(2.9 * 24 * 3_600_000);
+  expect(done.ofClock).toHaveLength(1);
+  expect((await doctor('--accept-clock')).accepted).toBe(null);
 });
 
 describe('on this machine', () => {

@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 import { LAST_OLD_STEP, STEPS } from '../../src/middleware/stores/postgres/schema.ts';
+import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres, type PostgresServer } from '../support/postgres.ts';
 import { accepted } from './support.ts';
 
@@ -10,6 +11,7 @@ const STEP_LIST = STEPS.map(({ about }, i) => ({ step: LAST_OLD_STEP + i + 1, ab
 
 overPostgres('newest', (server) => {
   outdated(server);
+  suspectClock(server);
   it('is made by migrate, and never by a store', async () => {
     const { url } = server();
     const schema = await server().newSchema({ empty: true });
@@ -63,6 +65,59 @@ overPostgres('newest', (server) => {
     await store.close();
   });
 });
+
+function suspectClock(server: () => PostgresServer): void {
+  it('removes nothing while the clock of the server is suspect', async () => {
+    let clockMs = Date.UTC(2026, 10, 21);
+    const schema = await server().newSchema();
+    const options = { url: server().url, schema, connections: 2 };
+    const { tasks, close } = createStore(options, { nowMs: () => clockMs, lookEveryMs: 0 });
+    const DAY_MS = 24 * 3_600_000;
+    const rules = { answerMs: DAY_MS, retentionMs: DAY_MS };
+    const sweep = () => tasks.sweep(rules);
+    const put = (state: 'created' | 'waiting') =>
+      accepted(tasks.put({ clientId: 1, state, threads: 1, ttlMs: 1000 }));
+    expect((await sweep()).suspect).toBe(undefined);
+    const done = await put('waiting');
+    await tasks.cancel(done.id, 1);
+    await put('created');
+    await tasks.beginAnswer(1, 'k', 'f', 1000);
+    const held = await put('waiting');
+
+    clockMs += 365 * DAY_MS;
+    const nothing = { expired: [], removed: 0, forgotten: 0, blobs: [] };
+    const aheadMs = 365 * DAY_MS;
+    expect(await sweep()).toMatchObject({ ...nothing, suspect: { aheadMs, leftMs: DAY_MS } });
+    expect((await tasks.claim({ leaseMs: 1000, threads: 1 })).task?.id).toBe(held.id);
+    clockMs += 30_000;
+    const leftMs = DAY_MS - 30_000;
+    expect((await sweep()).suspect).toEqual({ aheadMs: aheadMs + 30_000, leftMs });
+    // A pause is no running time, and ids follow the time that was kept.
+    clockMs += 3_600_000;
+    expect((await sweep()).suspect!.leftMs).toBe(leftMs - 60_000);
+    expect((await put('waiting')).id - held.id).toBeLessThan(4096 * 2 * DAY_MS);
+
+    clockMs -= 365 * DAY_MS + 3_600_000;
+    expect(await sweep()).toMatchObject({ removed: 0, forgotten: 0 });
+    expect(await tasks.get(done.id)).not.toBe(null);
+    expect(await tasks.suspectClock()).toBe(null);
+    // The lease of the wrong clock does not last for a year.
+    const again = (await tasks.claim({ leaseMs: 1000, threads: 1 })).task;
+    expect(again).toMatchObject({ id: held.id, attempt: 2 });
+
+    clockMs += 3 * DAY_MS;
+    await sweep();
+    await server().query(`UPDATE ${schema}.clock SET ran_ms = ${DAY_MS - 1000}`);
+    clockMs += 2000;
+    expect((await sweep()).suspect!.leftMs).toBe(0);
+    expect(await sweep()).toMatchObject({ removed: 2, forgotten: 1 });
+
+    clockMs += 3 * DAY_MS;
+    expect(await tasks.acceptClock()).toMatchObject({ leftMs: DAY_MS });
+    expect((await sweep()).suspect).toBe(undefined);
+    await close();
+  });
+}
 
 function outdated(server: () => PostgresServer): void {
   it.each([1, LAST_OLD_STEP])('refuses tables of step %i, and changes nothing', async (step) => {

@@ -1,10 +1,12 @@
 /**
  * Clocks that are set while tasks wait, run, fail and arrive: by a day, forward or back. Only the
- * passing of time counts, in one process, in two, and after a restart.
+ * passing of time counts, in one process, in two, and after a restart. A clock that is further
+ * ahead is not believed at first.
  */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
+import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import type { NewTask, TaskStore } from '../../src/middleware/stores/port/taskStore.ts';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
 import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable.ts';
@@ -34,7 +36,7 @@ const pass = (ms: number) => {
 };
 
 let path: string;
-let opened: Store[];
+let opened: CompleteStore[];
 it.beforeEach(({ folder }) => {
   path = join(folder, 'tasks.sqlite');
   opened = [];
@@ -43,18 +45,21 @@ afterEach(async () => {
   for (const store of opened) await store.close();
 });
 
-const OPEN: Readonly<Record<string, (machine: Machine) => Store>> = {
-  memory: ({ nowMs, wallMs }) => memoryStore({ nowMs, wallMs }).tasks,
-  SQLite: ({ nowMs, wallMs }) => sqliteTableStore({ path, nowMs, wallMs }).tasks,
-  'SQLite on a thread': ({ nowMs, wallMs }) => threadedStore(path, { nowMs, wallMs }).tasks,
+const OPEN: Readonly<Record<string, (machine: Machine) => CompleteStore>> = {
+  memory: ({ nowMs, wallMs }) => memoryStore({ nowMs, wallMs }),
+  SQLite: ({ nowMs, wallMs }) => sqliteTableStore({ path, nowMs, wallMs }),
+  'SQLite on a thread': ({ nowMs, wallMs }) => threadedStore(path, { nowMs, wallMs }),
 };
 
-async function open(machine: Machine, how = OPEN.SQLite!): Promise<Store> {
+async function openAll(machine: Machine, how = OPEN.SQLite!): Promise<CompleteStore> {
   const store = how(machine);
   opened.push(store);
   await store.open();
   return store;
 }
+
+const open = async (...how: Parameters<typeof openAll>): Promise<Store> =>
+  (await openAll(...how)).tasks;
 
 function add(store: Store, more: Partial<NewTask> = {}) {
   const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: HOUR_MS, ...more } as const;
@@ -218,5 +223,155 @@ describe('a file', () => {
     await add(store);
     expect(kept()).toBe(Number(first) + 1100);
     db.close();
+  });
+});
+
+describe('a clock that is far ahead', () => {
+  const YEAR_MS = 365 * DAY_MS;
+  const RULES = { answerMs: DAY_MS, retentionMs: 2 * DAY_MS };
+  const NOTHING = { expired: [], removed: 0, forgotten: 0, blobs: [], more: false };
+  let machine: Machine;
+  let store: CompleteStore;
+  beforeEach(async () => {
+    machine = new Machine();
+    store = await openAll(machine);
+  });
+  /** Stops the store for so long by the clock, which may be wrong or right. */
+  const restart = async (offMs: number) => {
+    await store.close();
+    machine.offMs += offMs;
+    store = await openAll(machine);
+  };
+  const sweep = () => store.tasks.sweep(RULES);
+  const suspect = (aheadMs: number, leftMs = DAY_MS) => ({
+    ...NOTHING,
+    suspect: { aheadMs, leftMs },
+  });
+  /** A finished task, one that waits for its file, and an Idempotency-Key. */
+  const fill = async () => {
+    const { id: done } = await add(store.tasks, { input: { key: 'inputs/a', bytes: 1 } });
+    await store.tasks.cancel(done, 1);
+    const { id: created } = await add(store.tasks, { state: 'created' });
+    await store.tasks.beginAnswer(1, 'k', 'f', 1000);
+    pass(2000);
+    await sweep();
+    return { done, created };
+  };
+
+  it('removes nothing at a start, and its time is not kept', async () => {
+    const { done, created } = await fill();
+    await restart(YEAR_MS);
+    expect(await sweep()).toEqual(suspect(YEAR_MS));
+    const { id } = await add(store.tasks);
+    expect(await claim(store.tasks)).toMatchObject({ id });
+    pass(5000);
+    expect(await sweep()).toEqual(suspect(YEAR_MS, DAY_MS - 5000));
+    await restart(-YEAR_MS);
+    expect(await sweep()).toEqual(NOTHING);
+    expect(await store.tasks.get(done)).toMatchObject({ state: 'cancelled' });
+    expect(await store.tasks.beginAnswer(1, 'k', 'other', 1)).toEqual({ kind: 'mismatch' });
+    // The lease ended in time, and ids have not run away.
+    expect(await claim(store.tasks)).toMatchObject({ id, attempt: 2 });
+    const { expiresAtMs, id: next } = await add(store.tasks, { state: 'created' });
+    expect(expiresAtMs).toBe(machine.wallMs() + HOUR_MS);
+    expect(next - done).toBeLessThan(4096 * HOUR_MS);
+    pass(HOUR_MS);
+    expect((await sweep()).expired).toEqual([created, next]);
+    pass(2 * DAY_MS);
+    expect(await sweep()).toMatchObject({ removed: 3, forgotten: 1 });
+  });
+
+  it('changes nothing years back', async () => {
+    const { done } = await fill();
+    await restart(-YEAR_MS);
+    expect(await sweep()).toEqual(NOTHING);
+    pass(2 * DAY_MS);
+    expect(await sweep()).toMatchObject({ removed: 1 });
+    expect(await store.tasks.get(done)).toBe(null);
+  });
+
+  it('is believed after a day of running, through restarts: three days off', async () => {
+    const { done, created } = await fill();
+    await restart(3 * DAY_MS);
+    expect(await sweep()).toEqual(suspect(3 * DAY_MS));
+    const { id: fresh } = await add(store.tasks);
+    pass(23 * HOUR_MS);
+    await sweep();
+    await restart(0);
+    const { id: held } = (await claim(store.tasks))!;
+    expect(held).toBe(fresh);
+    pass(HOUR_MS - 1000);
+    expect(await sweep()).toEqual(suspect(3 * DAY_MS, 1000));
+    const { id: recent } = await add(store.tasks);
+    await store.tasks.cancel(recent, 1);
+    const late = await add(store.tasks, { state: 'created' });
+    expect(await store.tasks.extend(held, 1, { leaseMs: HOUR_MS })).toBe(true);
+    pass(1000);
+    expect(await sweep()).toEqual(suspect(3 * DAY_MS, 0));
+    expect(await sweep()).toMatchObject({ expired: [created], removed: 1, forgotten: 1 });
+    // What has happened since then is as old as it is.
+    expect(await store.tasks.get(done)).toBe(null);
+    expect(await store.tasks.get(recent)).toMatchObject({ state: 'cancelled' });
+    expect(await claim(store.tasks)).toBe(null);
+    expect((await store.tasks.get(late.id))!.expiresAtMs).toBe(late.expiresAtMs);
+    pass(2 * DAY_MS);
+    expect(await sweep()).toMatchObject({ expired: [late.id], removed: 2 });
+  });
+
+  it('is suspect for another day after another jump', async () => {
+    await fill();
+    await restart(3 * DAY_MS);
+    await sweep();
+    pass(DAY_MS - 1000);
+    await sweep();
+    await restart(YEAR_MS);
+    expect(await sweep()).toEqual(suspect(YEAR_MS + 3 * DAY_MS));
+    await restart(-YEAR_MS);
+    expect(await sweep()).toEqual(suspect(3 * DAY_MS));
+  });
+
+  it('is believed at once if an operator says so, in every process', async () => {
+    const { created } = await fill();
+    await restart(3 * DAY_MS);
+    await sweep();
+    const command = await openAll(machine);
+    expect(await command.tasks.suspectClock()).toEqual({ aheadMs: 3 * DAY_MS, leftMs: DAY_MS });
+    expect(await command.tasks.acceptClock()).toMatchObject({ aheadMs: 3 * DAY_MS });
+    expect(await command.tasks.acceptClock()).toBe(null);
+    expect(await sweep()).toMatchObject({ expired: [], removed: 1, forgotten: 1 });
+    pass(HOUR_MS);
+    expect(await sweep()).toMatchObject({ expired: [created] });
+    await restart(0);
+    expect(await store.tasks.suspectClock()).toBe(null);
+  });
+
+  it('is no concern of a process whose clock is right', async () => {
+    const wrong = new Machine();
+    wrong.offMs = YEAR_MS;
+    await fill();
+    const other = await openAll(wrong);
+    pass(DAY_MS);
+    expect((await other.tasks.sweep(RULES)).suspect).toEqual({ aheadMs: YEAR_MS, leftMs: DAY_MS });
+    expect((await sweep()).suspect).toBe(undefined);
+    pass(DAY_MS);
+    expect((await other.tasks.sweep(RULES)).suspect).toEqual({ aheadMs: YEAR_MS, leftMs: DAY_MS });
+  });
+
+  it.for(Object.entries(OPEN))('counts as well while a process runs: %s', async ([, how]) => {
+    const running = await openAll(machine, how);
+    const key = { sha256: 'a'.repeat(64), name: 'a' };
+    await running.apiKeys.putApiKey({ ...key, ttlMs: 30 * DAY_MS });
+    const isExpired = async () => (await running.apiKeys.findApiKey(key.sha256))!.expired;
+    const { id } = await add(running.tasks);
+    await running.tasks.cancel(id, 1);
+    pass(3 * DAY_MS);
+    machine.offMs = YEAR_MS;
+    expect(await running.tasks.sweep(RULES)).toEqual(suspect(YEAR_MS));
+    expect(await isExpired()).toBe(true);
+    const ended = await running.apiKeys.findApiKey(key.sha256);
+    expect(Date.parse(ended!.expiresAt!)).toBe(START_MS + Machine.passedMs + 27 * DAY_MS);
+    machine.offMs = 0;
+    expect(await isExpired()).toBe(false);
+    expect(await running.tasks.sweep(RULES)).toMatchObject({ removed: 1 });
   });
 });

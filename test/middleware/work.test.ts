@@ -8,7 +8,7 @@ import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { timedPort } from '../../src/middleware/stores/timedPort.ts';
 import { workLog } from '../../src/middleware/tasks/workLog.ts';
 import { CodedError } from '../../src/shared/errors.ts';
-import { expectProblem, it, recordedLog, until } from './support.ts';
+import { accepted, expectProblem, it, recordedLog, until } from './support.ts';
 import { makeTriples } from './triples.ts';
 
 const TASKS = 6;
@@ -55,6 +55,34 @@ it.for([true, false])('housekeeping %s: tasks whose time is over', async (keeps,
   const { status } = await service.record(process_id);
   if (keeps) expect(status).toBe('expired');
   else expect([seen(), status]).toEqual([0, 'wait for task file upload']);
+});
+
+it('housekeeping is suspended and reported while the clock is suspect', async ({ start }) => {
+  let offMs = 0;
+  const store = memoryStore({ nowMs: Date.now, wallMs: () => Date.now() + offMs });
+  const { id } = await accepted(
+    store.tasks.put({ clientId: 1, state: 'created', threads: 1, ttlMs: 0 }),
+  );
+  offMs = 400 * 24 * 3_600_000;
+  const events: ServiceEvent[] = [];
+  const log = recordedLog();
+  const quick = { uploadUrlTtlMs: 1000, workers: false, threads: 1, logger: log.logger };
+  const onEvent = (event: ServiceEvent) => events.push(event);
+  const { service } = await start({ ...quick, store, onEvent });
+  const swept = () => events.filter((event) => event.type === 'swept');
+  await until(() => swept().length >= 2);
+  expect(swept()[0]).toMatchObject({ expired: 0, removed: 0 });
+  expect(swept()[0]!.aheadMs).toBeGreaterThan(399 * 24 * 3_600_000);
+  const warnings = log.entries.filter(({ level }) => level === 'warn');
+  expect(warnings).toHaveLength(1);
+  expect(warnings[0]).toMatchObject({ message: expect.stringMatching(/^clock is suspect/) });
+  expect((await service.health()).ready).toBe(true);
+  expect((await store.tasks.get(id))!.state).toBe('created');
+  offMs = 0;
+  await until(() => swept().at(-1)!.expired === 1);
+  expect(swept().at(-1)!.aheadMs).toBe(0);
+  const purge = { level: 'info', message: 'purged', expired: 1, removed: 0, forgotten: 0 };
+  expect(log.entries).toContainEqual({ ...purge, files: 0 });
 });
 
 it.each([

@@ -1,5 +1,5 @@
 /** `falconry doctor`: checks the machine and what `falconry serve` would use on it. */
-import { type Command, UsageError } from '../lib/command.ts';
+import { type Command, flag, UsageError } from '../lib/command.ts';
 import { type ConfigReading, examineConfig } from '../lib/config.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
 import { hasColour } from '../lib/progress.ts';
@@ -20,6 +20,7 @@ import {
 } from './doctorChecks.ts';
 import { SERVE_CHECKS } from './serveChecks.ts';
 import { resolveService, serviceOptions } from './serveConfig.ts';
+import { withStore } from './stores.ts';
 
 export const DOCTOR_SETTINGS = [...SERVE_SETTINGS, 'url'] as const;
 type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
@@ -27,24 +28,30 @@ type DoctorSetting = (typeof DOCTOR_SETTINGS)[number];
 export const command: Command = defineCommand({
   name: 'doctor',
   summary: 'check this machine and the configuration for problems',
-  usage: ['[options]'],
+  usage: ['[--accept-clock] [options]'],
   about: [
     'Checks this machine (Node, WebAssembly, threads, memory, clock, packages), and what ' +
       'falconry serve would use with the same settings: ports, addresses, data directory, ' +
       'disk, database, bucket, API keys, signing key. With --url it also calls the service ' +
       'there. It prints every setting that is not a default, with its origin. Each finding is ' +
-      'ok, a warning or a fault, with advice. Nothing is changed, and no secret is printed.',
+      'ok, a warning or a fault, with advice. No secret is printed. Nothing is changed, unless ' +
+      '--accept-clock says that the clock is right: one that is more than a day ahead of the ' +
+      'store is believed only after a day of running; until then, nothing expires.',
     'It accepts every setting of falconry serve as well.',
   ],
+  options: [flag('accept-clock', 'believe a clock that is far ahead of the store')],
   settings: DOCTOR_SETTINGS,
   listed: ['url'],
   examples: ['falconry doctor', 'falconry doctor --data . --json'],
-  exits: ['invalid', 'usage'],
+  exits: ['invalid', 'usage', 'io'],
   execute,
 });
 
 async function execute(invocation: Invocation<DoctorSetting>): Promise<void> {
   const { io, given, report } = invocation;
+  const accepts = invocation.flag('accept-clock');
+  const accepted =
+    accepts && (await withStore(invocation, { mayBeNew: false }, (s) => s.tasks.acceptClock()));
   const config = await examineConfig(DOCTOR_SETTINGS, { options: given, env: io.env });
   const findings = await examine(config, thisHost(), io.env);
   const count = (level: Finding['level']) => findings.filter((each) => each.level === level).length;
@@ -53,8 +60,17 @@ async function execute(invocation: Invocation<DoctorSetting>): Promise<void> {
   const explained = DOCTOR_SETTINGS.map((name) => explain(name, config));
   const colour = io.stdout.isTTY === true && hasColour(io.env);
   report(
-    { ok: faults === 0, file: config.file, config: explained, findings, faults, warnings },
-    `${configText(explained, config.file)}\n${findingsText(findings, colour)}\n` +
+    {
+      ok: faults === 0,
+      ...(accepts && { accepted }),
+      file: config.file,
+      config: explained,
+      findings,
+      faults,
+      warnings,
+    },
+    `${accepts ? `The clock was ${accepted ? '' : 'not '}suspect, and is believed.\n\n` : ''}` +
+      `${configText(explained, config.file)}\n${findingsText(findings, colour)}\n` +
       `${plural(faults, 'fault')}, ${plural(warnings, 'warning')}\n`,
   );
 }

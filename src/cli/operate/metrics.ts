@@ -2,7 +2,7 @@
  * The metrics of `falconry serve` for Prometheus, fed by the service's events and the calls of its
  * ports. Labels are routes, states or verbs, never a client, a task or an address.
  */
-import type { Counter, Histogram, Registry } from 'prom-client';
+import type { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { PortCall, QueueDepth, RunnerEvent, ServiceEvent } from '../../middleware/index.ts';
 import { load } from './stores.ts';
 
@@ -72,6 +72,7 @@ export class Metrics {
   readonly registry: Registry;
   readonly #counters: Record<keyof typeof COUNTERS, Counter>;
   readonly #histograms: Record<keyof typeof HISTOGRAMS, Histogram>;
+  readonly #clock: Gauge;
   readonly #prometheus: typeof import('prom-client');
 
   constructor(prometheus: typeof import('prom-client'), threads: number) {
@@ -91,6 +92,12 @@ export class Metrics {
       },
     );
     this.#histograms = Object.fromEntries(histograms);
+    const clock = 'By how much the clock is too far ahead to remove anything; 0 if it is not';
+    this.#clock = new prometheus.Gauge({
+      name: 'falconry_clock_ahead_seconds',
+      help: clock,
+      registers,
+    });
     const help = 'Worker threads for tasks';
     new prometheus.Gauge({ name: 'falconry_threads', help, registers }).set(threads);
   }
@@ -137,6 +144,7 @@ export class Metrics {
     else if (event.type === 'hint') hints.inc({ kind: event.state });
     else if (event.type === 'damaged') damaged.inc({ file: 'result' });
     else if (event.type === 'swept') {
+      this.#clock.set(event.aheadMs / 1000);
       swept.inc({ kind: 'expired' }, event.expired);
       swept.inc({ kind: 'removed' }, event.removed);
     } else if (event.type === 'request') {

@@ -11,6 +11,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { lowWaterMark } from '../../middleware/blobs/directory/directory.ts';
 import { type Settings, STORE_FILE } from '../../middleware/options/options.ts';
 import { checkKey, keyPlace } from '../../middleware/signing/keyFile.ts';
+import { SUSPECT_MS } from '../../middleware/stores/port/taskStore.ts';
 import {
   sharedPlaces,
   sqliteOfHost,
@@ -259,7 +260,16 @@ function examineDatabase(db: DatabaseSync, path: string, bytes: number, givenKey
   const none = 'none in the store: the next start makes one and writes it to first-api-key';
   const advice = 'falconry keys create, or --first-key-file';
   const keys = keysFinding('the store', count, givenKey) ?? warning('apiKeys', none, advice);
-  return [ok('database', message), keys];
+  const kept = Number(read(`SELECT max(number) FROM last_numbers WHERE name = 'clock'`));
+  return [ok('database', message), ...clockFindings(kept > 0 ? Date.now() - kept : 0), keys];
+}
+
+/** @param aheadMs distance of the clock from the last time that the store has kept */
+function clockFindings(aheadMs: number): Finding[] {
+  if (aheadMs <= SUSPECT_MS) return [];
+  const days = `${Math.floor(aheadMs / SUSPECT_MS)} days`;
+  const message = `the clock is ${days} ahead of the store: nothing expires, nothing is removed`;
+  return [warning('clock', message, 'set it, or if it is right: falconry doctor --accept-clock')];
 }
 
 /** Null if there are no API keys, and none is given. */
@@ -321,7 +331,9 @@ async function checkSharedDatabase({ values }: Subject): Promise<Finding[]> {
         'none in the database',
         'falconry keys create --database URL',
       );
-      return [fits, keysFinding('the database', count, firstKey !== undefined) ?? none];
+      const keys = keysFinding('the database', count, firstKey !== undefined) ?? none;
+      const suspect = await store.tasks.suspectClock();
+      return [fits, ...clockFindings(suspect?.aheadMs ?? 0), keys];
     } finally {
       await store.close();
     }

@@ -1,12 +1,13 @@
 /** Expires tasks, and deletes files that no task needs. */
 import type { BlobStore } from '../blobs/port/blobStore.ts';
 import { errorText, type Logger, type ServiceEvent } from '../events.ts';
-import type { TaskStore } from '../stores/port/taskStore.ts';
+import type { SuspectClock, TaskStore } from '../stores/port/taskStore.ts';
 
 const SWEEP_EVERY_MS = 30_000;
 const CLEAN_EVERY_MS = 3_600_000;
 /** Time within which a new file may still become the file of a task. */
 const ORPHAN_AGE_MS = 24 * 3_600_000;
+const WARN_EVERY_MS = 3_600_000;
 const ANSWER_LIFE_MS = 24 * 3_600_000;
 
 interface HousekeeperOptions {
@@ -25,6 +26,16 @@ export function startHousekeeper(options: HousekeeperOptions): () => Promise<voi
   const { store, blobs, retentionMs, uploadUrlTtlMs, logger, onEvent, isStopping } = options;
   let running: Promise<void> | null = null;
   let cleanedAtMs = 0;
+  let warnedMs = Number.NEGATIVE_INFINITY;
+  const warn = ({ aheadMs, leftMs }: SuspectClock): void => {
+    if (performance.now() - warnedMs < WARN_EVERY_MS) return;
+    warnedMs = performance.now();
+    logger.warn('clock is suspect: nothing expires and nothing is removed', {
+      aheadSeconds: Math.round(aheadMs / 1000),
+      leftSeconds: Math.round(leftMs / 1000),
+      accept: 'falconry doctor --accept-clock',
+    });
+  };
   const round = async () => {
     for (let more = true; more && !isStopping(); ) {
       const swept = await store.sweep({
@@ -33,7 +44,13 @@ export function startHousekeeper(options: HousekeeperOptions): () => Promise<voi
       });
       for (const key of swept.blobs) await blobs.delete(key);
       for (const id of swept.expired) await blobs.uploads?.discard(id);
-      onEvent({ type: 'swept', expired: swept.expired.length, removed: swept.removed });
+      const [expired, { removed, forgotten = 0 }] = [swept.expired.length, swept];
+      const aheadMs = swept.suspect?.aheadMs ?? 0;
+      onEvent({ type: 'swept', expired, removed, aheadMs });
+      if (expired + removed + forgotten > 0) {
+        logger.info('purged', { expired, removed, forgotten, files: swept.blobs.length });
+      }
+      if (swept.suspect) return warn(swept.suspect);
       more = swept.more;
     }
     if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
@@ -41,7 +58,8 @@ export function startHousekeeper(options: HousekeeperOptions): () => Promise<voi
       const referenced = (keys: readonly string[]) => store.referenced(keys);
       // A file uploaded to a bucket is part of its task only after the notification.
       const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * uploadUrlTtlMs);
-      await blobs.clean({ olderThanMs, referenced });
+      const files = await blobs.clean({ olderThanMs, referenced });
+      if (files > 0) logger.info('files without a task removed', { files });
     }
   };
   const tick = () => {

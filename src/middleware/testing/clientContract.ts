@@ -203,7 +203,7 @@ export function clientContract(test: DeclareTest): void {
     deepStrictEqual(await w.store.upload(id, w.blob()), { ok: false, reason: 'state' });
     deepStrictEqual(await w.store.notify(id, 1), { ok: false, reason: 'ended' });
     const swept = await w.store.sweep({ answerMs: HOUR_MS });
-    deepStrictEqual(swept, { expired: [id], removed: 0, blobs: [file.key], more: false });
+    matches(swept, { expired: [id], removed: 0, blobs: [file.key], more: false });
     matches(await w.known(id), { state: 'expired', input: null });
     strictEqual(await w.store.renew(id, 1, HOUR_MS), null);
     strictEqual((await w.known(kept.id)).state, 'created');

@@ -1,6 +1,6 @@
 /** The store of a service: its ports, of which only `tasks` is required. */
 import type { Task } from './task.ts';
-import type { ApiKeyStore, TaskStore } from './taskStore.ts';
+import type { ApiKeyStore, SuspectClock, TaskStore } from './taskStore.ts';
 
 export interface ServiceStore {
   readonly tasks: TaskStore;
@@ -59,4 +59,8 @@ export interface QuotaStore {
 export interface OperatorStore {
   /** Returns unfinished tasks of all clients, in order of id. Finished ones cost nothing. */
   unfinished(query: UnfinishedQuery): Promise<readonly Task[]>;
+  /** @returns null unless the clock is suspect */
+  suspectClock(): Promise<SuspectClock | null>;
+  /** Believes the clock from now on. @returns null if it was not suspect */
+  acceptClock(): Promise<SuspectClock | null>;
 }

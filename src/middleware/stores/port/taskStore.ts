@@ -146,10 +146,24 @@ export interface SweepOptions {
   readonly answerMs: number;
 }
 
+/** A clock that is more than a day ahead of the time that the store has kept. */
+export interface SuspectClock {
+  readonly aheadMs: number;
+  /** Running time after which the clock is believed. */
+  readonly leftMs: number;
+}
+
+/** The distance from which a clock is suspect, and the running time after which it is believed. */
+export const SUSPECT_MS = 24 * 3_600_000;
+
 export interface Sweep {
   /** Ids of the tasks that expired. */
   readonly expired: readonly number[];
   readonly removed: number;
+  /** Number of forgotten Idempotency-Keys, if the store knows it. */
+  readonly forgotten?: number;
+  /** The sweep did nothing for this reason. */
+  readonly suspect?: SuspectClock;
   /** Keys of blobs that are no longer needed. */
   readonly blobs: readonly string[];
   /** True if there may be more: a call is limited, so that it does not hold the store for long. */
@@ -208,8 +222,11 @@ export interface QueueDepth {
  *    commit; the caller deletes it. `referenced` finds the leftovers of crashes.
  *    It keeps every member of a `BlobRef` as given: the service checks files by them.
  * 7. The store uses its own clock: callers pass durations, never times. A clock set forward or back
- *    loses no task and delays none. The times of a task increase with every step, even while the
- *    clock stands still, by the digits below the millisecond.
+ *    loses no task and delays none. After a jump of more than a day ahead of the time that the
+ *    store has kept, nothing expires and nothing is removed for a day of running, until the clock
+ *    returns, or until an operator accepts it; such a time is not kept. API keys end by the clock.
+ *    The times of a task increase with every step, even while the clock stands still, by the digits
+ *    below the millisecond.
  * 8. Results are plain objects with exactly the members of their types; absent values are null.
  *    Every read returns new objects.
  *
@@ -300,7 +317,7 @@ export interface TaskStore {
 
   /**
    * created | uploaded past their deadline → expired; removes old final tasks and Idempotency-Keys.
-   * Safe at any time, in any process.
+   * Does nothing while the clock is suspect. Safe at any time, in any process.
    */
   sweep(options: SweepOptions): Promise<Sweep>;
   /** @returns those of the keys that some task still needs */

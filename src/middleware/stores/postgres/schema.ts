@@ -3,6 +3,7 @@
  * is never edited: a change is a new step. A step only adds; a later release removes what is
  * unused, so that the previous release can run beside the new one.
  */
+import { SUSPECT_MS } from '../port/taskStore.ts';
 
 export interface Step {
   /** For the reports of `falconry migrate`. */
@@ -24,7 +25,7 @@ export const LAST_OLD_STEP = 4;
 /** The steps, of which the first is number `LAST_OLD_STEP + 1`. */
 export const STEPS: readonly Step[] = [
   {
-    about: 'tasks and their queue, clients, quotas, Idempotency-Keys, API keys, secrets',
+    about: 'the clock, tasks and their queue, clients, quotas, Idempotency-Keys, API keys, secrets',
     oldestReader: LAST_OLD_STEP + 1,
     statements: (s) => [functions(s), tasks(s), others(s), indexes(s)],
   },
@@ -39,8 +40,10 @@ const taken = (s: string) => `CASE
         THEN setval('${s}.task_numbers', floor)
       ELSE nextval('${s}.task_numbers') END`;
 
+/** A suspect clock does not push them. */
 const numbers = (s: string) =>
-  `(SELECT (${s}.now_ms() - ${ID_EPOCH_MS}) / 1000 * ${IDS_PER_SECOND} AS floor,
+  `(SELECT (least(${s}.now_ms(), (SELECT kept_ms + ${SUSPECT_MS} FROM ${s}.clock))
+                   - ${ID_EPOCH_MS}) / 1000 * ${IDS_PER_SECOND} AS floor,
                  last_value AS seen FROM ${s}.task_numbers) n`;
 
 /**
@@ -62,6 +65,11 @@ const functions = (s: string) => `
   CREATE FUNCTION ${s}.now_ms() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT coalesce(nullif(current_setting('falconry.now_ms', true), '')::bigint,
                     (extract(epoch FROM statement_timestamp()) * 1000)::bigint) $$;
+
+  -- The last time that was believed. While the clock is suspect, also when it was last looked at,
+  -- and for how long the service has run since.
+  CREATE TABLE ${s}.clock (kept_ms bigint, seen_ms bigint, ran_ms bigint NOT NULL);
+  INSERT INTO ${s}.clock VALUES (NULL, NULL, 0);
 
   CREATE SEQUENCE ${s}.task_numbers;
   -- The turn being handed out: read and written without a row lock, never rolled back.

@@ -20,7 +20,7 @@ import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
 import { reads } from './reads.ts';
 import { answers, submissions } from './submissions.ts';
-import { sweeper } from './upkeep.ts';
+import { upkeep } from './upkeep.ts';
 
 export interface PostgresOptions {
   /**
@@ -71,7 +71,7 @@ export function createStore(
     ...queue(ledger, { lookEveryMs, near }),
     ...answers(database, questions.get),
     ...names(database),
-    sweep: sweeper(ledger),
+    ...upkeep(ledger),
     watch: (listener) => ledger.watch(listener),
     open: () => database.checkVersion(),
     ping: () => database.ping(),

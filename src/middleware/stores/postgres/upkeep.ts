@@ -2,8 +2,9 @@
  * The sweep. Unlike other verbs it locks many clients, so it holds an advisory lock, for one
  * process at a time, and skips locked tasks.
  */
-import type { Sweep, SweepOptions } from '../port/taskStore.ts';
-import { named } from './database.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
+import { SUSPECT_MS, type SuspectClock, type Sweep, type SweepOptions } from '../port/taskStore.ts';
+import { named, type Statement } from './database.ts';
 import { END } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type NewsRow, newsColumns } from './rows.ts';
@@ -12,10 +13,30 @@ import { advisoryKey } from './schema.ts';
 /** Maximum number of rows of a kind per call. */
 const BATCH = 500;
 
-export function sweeper(ledger: Ledger): (options: SweepOptions) => Promise<Sweep> {
+type Upkeep = Pick<CompleteStore['tasks'], 'sweep' | 'suspectClock' | 'acceptClock'>;
+
+interface ClockRow {
+  readonly ahead_ms: number | null;
+  readonly ran_ms: number;
+  readonly seen_ms: number | null;
+}
+
+function suspectOf(row: ClockRow | undefined): SuspectClock | null {
+  const { ahead_ms: aheadMs = null, ran_ms = 0 } = row ?? {};
+  if (aheadMs === null || aheadMs <= SUSPECT_MS) return null;
+  return { aheadMs, leftMs: Math.max(0, SUSPECT_MS - ran_ms) };
+}
+
+export function upkeep(ledger: Ledger): Upkeep {
   const { database } = ledger;
-  const sql = statements(database.schema);
-  return async ({ retentionMs, answerMs }) => {
+  const sql = { ...clockStatements(database.schema), ...statements(database.schema) };
+  const clock = async (statement: Statement) => (await database.ask<ClockRow>(statement))[0];
+  const sweep = async ({ retentionMs, answerMs }: SweepOptions): Promise<Sweep> => {
+    const before = await clock(sql.judge);
+    const suspect = suspectOf(before);
+    if (suspect) return { expired: [], removed: 0, forgotten: 0, blobs: [], more: false, suspect };
+    // The clock has returned.
+    if (before?.seen_ms) await database.ask(sql.repair);
     type Expired = NewsRow & { readonly old_input: string | null };
     const expired = await ledger.change<Expired>(sql.expire);
     type Gone = { readonly input_key: string | null; readonly result_key: string | null };
@@ -29,14 +50,52 @@ export function sweeper(ledger: Ledger): (options: SweepOptions) => Promise<Swee
     return {
       expired: expired.map((row) => row.id).sort((a, b) => a - b),
       removed: gone.length,
+      forgotten: answers.length,
       blobs: keys.flatMap((key) => key ?? []),
       more: [expired, gone, answers].some((rows) => rows.length === BATCH),
     };
   };
+  return {
+    sweep,
+    suspectClock: async () => suspectOf(await clock(sql.clock)),
+    acceptClock: async () => suspectOf(await clock(sql.acceptClock)),
+  };
+}
+
+function clockStatements(s: string) {
+  const old = `old AS MATERIALIZED (
+        SELECT *, ${s}.now_ms() AS at, coalesce(${s}.now_ms() - kept_ms, 0) AS ahead_ms
+        FROM ${s}.clock`;
+  const limit = `${s}.now_ms() + ${SUSPECT_MS}`;
+  const sane = (at: string) => `CASE WHEN ${at} > ${limit} THEN ${s}.now_ms() ELSE ${at} END`;
+  const [isFine, step] = [`old.ahead_ms <= ${SUSPECT_MS}`, 'old.at - old.seen_ms'];
+  return named({
+    clock: `WITH ${old}) SELECT ahead_ms, ran_ms, seen_ms FROM old`,
+    acceptClock: `WITH ${old} FOR UPDATE)
+      UPDATE ${s}.clock SET kept_ms = old.at, seen_ms = NULL, ran_ms = 0 FROM old
+      RETURNING old.ahead_ms, old.ran_ms, old.seen_ms`,
+    // Keeps the time of a clock that is fine, or that is believed now. Otherwise counts how long
+    // the service has run: at most a minute between two looks, and anew after another jump.
+    judge: `WITH ${old} FOR UPDATE),
+      counted AS (SELECT CASE WHEN ${isFine} OR NOT ${step} BETWEEN 0 AND ${SUSPECT_MS} THEN 0
+          ELSE old.ran_ms + least(coalesce(${step}, 0), 60000) END AS ran_ms FROM old)
+      UPDATE ${s}.clock SET
+        kept_ms = CASE WHEN ${isFine} OR counted.ran_ms >= ${SUSPECT_MS} THEN old.at
+          ELSE old.kept_ms END,
+        seen_ms = CASE WHEN ${isFine} OR counted.ran_ms >= ${SUSPECT_MS} THEN NULL
+          ELSE old.at END,
+        ran_ms = counted.ran_ms
+      FROM old, counted RETURNING old.ahead_ms, counted.ran_ms, old.seen_ms`,
+    // Leases and ends that a wrong clock has set.
+    repair: `UPDATE ${s}.tasks SET due_ms = ${sane('due_ms')}, finished_ms = ${sane('finished_ms')}
+      WHERE due_ms > ${limit} OR finished_ms > ${limit}`,
+  });
 }
 
 function statements(s: string) {
-  const alone = `(SELECT pg_try_advisory_xact_lock(${advisoryKey(s, 'sweep')}))`;
+  // Each statement looks at the clock again, which may have jumped since the last one.
+  const alone = `(SELECT coalesce(${s}.now_ms() - kept_ms, 0) <= ${SUSPECT_MS}
+          AND pg_try_advisory_xact_lock(${advisoryKey(s, 'sweep')}) FROM ${s}.clock)`;
   const batch = `LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`;
   return named({
     expire: `WITH old AS MATERIALIZED (

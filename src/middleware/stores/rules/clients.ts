@@ -38,7 +38,7 @@ export function quotas(ledger: Ledger): QuotaStore {
 }
 
 export function apiKeys(ledger: Ledger): ApiKeyStore {
-  const { table, nowMs } = ledger;
+  const { table, presentMs: nowMs } = ledger;
   const told = ({ expiresMs, usedMs, ...row }: ApiKeyRow): ApiKeyRecord => ({
     ...row,
     expiresAt: expiresMs === null ? null : ledger.toldTime(expiresMs),

@@ -5,7 +5,7 @@
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import { Listeners } from '../port/parts.ts';
 import { canGo, isRunning, type Task, timestamp } from '../port/task.ts';
-import type { TaskNews } from '../port/taskStore.ts';
+import { SUSPECT_MS, type SuspectClock, type TaskNews } from '../port/taskStore.ts';
 import type { Table, TaskChanges, TaskRow } from './table.ts';
 
 /**
@@ -36,12 +36,62 @@ export class Ledger {
   /** The time of the store. */
   readonly nowMs = (): number => this.#clock.nowMs();
 
-  /** Returns a time of the store as text, by the wall clock. */
-  readonly toldTime = (ms: number): string => new Date(this.#clock.onWallMs(ms)).toISOString();
+  /** The time by which API keys end: a suspect clock counts, so that none lives too long. */
+  readonly presentMs = (): number => this.nowMs() + this.#clock.suspectMs();
+
+  /** Returns such a time as text, by the wall clock. */
+  readonly toldTime = (ms: number): string => {
+    const told = this.#clock.onWallMs(ms - this.#clock.suspectMs());
+    return new Date(told).toISOString();
+  };
 
   /** Catches up with the time of other processes on the same table. */
   meetClock(): void {
     this.#clock.meet(this.table.lastNumber('clock'));
+  }
+
+  /** @returns null unless the clock is suspect */
+  suspectClock(): SuspectClock | null {
+    const aheadMs = this.#clock.suspectMs();
+    if (aheadMs === 0) return null;
+    const sinceMs = this.#suspectSinceMs(aheadMs) ?? this.nowMs();
+    return { aheadMs, leftMs: Math.max(0, sinceMs + SUSPECT_MS - this.nowMs()) };
+  }
+
+  /** The time of the store when the clock was first found so far ahead, if it was before. */
+  #suspectSinceMs(aheadMs: number): number | null {
+    const isOther = Math.abs(aheadMs - this.table.lastNumber('suspect by')) > SUSPECT_MS;
+    return isOther ? null : this.table.lastNumber('suspect since');
+  }
+
+  /**
+   * Notes a suspect clock, and believes it after a day of running. The time of the store passes
+   * only while it runs, so restarts count as well. Only inside `write`.
+   */
+  judgeClock(): SuspectClock | null {
+    const { table } = this;
+    const suspect = this.suspectClock();
+    if (suspect === null) {
+      if (table.lastNumber('suspect by') > 0) table.setLastNumber('suspect by', 0);
+    } else if (this.#suspectSinceMs(suspect.aheadMs) === null) {
+      table.setLastNumber('suspect since', this.nowMs());
+      table.setLastNumber('suspect by', suspect.aheadMs);
+    } else if (suspect.leftMs === 0) this.acceptClock();
+    return suspect;
+  }
+
+  /**
+   * Moves the time of the store to that of a suspect clock, and with it the times since it is
+   * suspect. Processes adopt the time with their next transaction. Only inside `write`.
+   */
+  acceptClock(): SuspectClock | null {
+    const suspect = this.suspectClock();
+    if (suspect === null) return null;
+    const { aheadMs } = suspect;
+    this.table.shiftTimes(this.#suspectSinceMs(aheadMs) ?? this.nowMs(), aheadMs);
+    this.table.setLastNumber('clock', this.nowMs() + aheadMs);
+    this.table.setLastNumber('suspect by', 0);
+    return suspect;
   }
 
   /** Runs a transaction, and notifies listeners of changed tasks after the commit. */
@@ -115,7 +165,7 @@ export class Ledger {
   /** Returns an id above the last one, even if the clock stands still or goes back. */
   nextTaskId(): number {
     const { table } = this;
-    const byClock = (this.#clock.wallMs() - ID_EPOCH_MS) * IDS_PER_MS;
+    const byClock = (this.nowMs() - ID_EPOCH_MS) * IDS_PER_MS;
     const id = Math.max(byClock, table.lastNumber('task') + 1);
     table.setLastNumber('task', id);
     return id;
@@ -159,21 +209,30 @@ const KEEP_EVERY_MS = 1000;
  *
  *   now = ahead + steady clock of the process        ahead: fixed at the start, so that now is the
  *                                                    wall clock's time or the last one kept, if
- *                                                    that is later
+ *                                                    that is later; the latter as well if the
+ *                                                    wall clock is suspect
  *
  * The table keeps the time, along with other writes. A process that reads a time later than its own
  * adopts it, so that all processes on one file agree.
  */
 class StoreClock {
-  readonly wallMs: () => number;
+  readonly #wallMs: () => number;
   readonly #steadyMs: () => number;
   #aheadMs: number;
 
   /** @param keptMs the last time kept, or 0 */
   constructor({ steadyMs, wallMs }: Clocks, keptMs: number) {
-    this.wallMs = wallMs;
+    this.#wallMs = wallMs;
     this.#steadyMs = steadyMs;
-    this.#aheadMs = Math.max(wallMs(), keptMs) - steadyMs();
+    const startMs = wallMs();
+    const isSuspect = keptMs > 0 && startMs - keptMs > SUSPECT_MS;
+    this.#aheadMs = (isSuspect ? keptMs : Math.max(startMs, keptMs)) - steadyMs();
+  }
+
+  /** By how much the wall clock is too far ahead; 0 if it is not. */
+  suspectMs(): number {
+    const aheadMs = Math.floor(this.#wallMs() - this.nowMs());
+    return aheadMs > SUSPECT_MS ? aheadMs : 0;
   }
 
   /** The time of the store, in whole milliseconds. */
@@ -197,6 +256,6 @@ class StoreClock {
    * seconds, so that every call returns the same.
    */
   onWallMs(ms: number): number {
-    return ms + 1000 * Math.round((this.wallMs() - this.nowMs()) / 1000);
+    return ms + 1000 * Math.round((this.#wallMs() - this.nowMs()) / 1000);
   }
 }

@@ -53,9 +53,15 @@ export interface ApiKeyRow extends Omit<ApiKeyRecord, 'expiresAt' | 'expired' | 
 
 /**
  * The counters of the table: ids of tasks and clients, the current turn of the queue, the last turn
- * of each client, and the time of the store.
+ * of each client, the time of the store, and since when the clock is suspect and by how much.
  */
-type NumberName = 'task' | 'client' | 'turn' | `turn of ${number}` | 'clock';
+type NumberName =
+  | 'task'
+  | 'client'
+  | 'turn'
+  | `turn of ${number}`
+  | 'clock'
+  | `suspect ${'since' | 'by'}`;
 
 export interface GroupCommit {
   /**
@@ -255,8 +261,19 @@ export class Table {
     this.#run('DELETE FROM answers WHERE client_id = ? AND key = ?', clientId, key);
   }
 
-  deleteAnswersBefore(createdMs: number): void {
-    this.#run('DELETE FROM answers WHERE created_ms < ?', createdMs);
+  /** @returns their number */
+  deleteAnswersBefore(createdMs: number): number {
+    return this.#run('DELETE FROM answers WHERE created_ms < ?', createdMs);
+  }
+
+  /** Moves every time of tasks and answers, from `sinceMs`, by `byMs`. */
+  shiftTimes(sinceMs: number, byMs: number): void {
+    for (const [table, columns] of Object.entries(TIMES)) {
+      for (const column of columns) {
+        const sql = `UPDATE ${table} SET ${column} = ${column} + ? WHERE ${column} >= ?`;
+        this.#run(sql, byMs, sinceMs);
+      }
+    }
   }
 
   /**
@@ -327,6 +344,12 @@ export class Table {
     if (this.#db.isOpen) this.#db.close();
   }
 }
+
+/** Columns of times by the store's clock. */
+const TIMES = {
+  tasks: ['expires_ms', 'due_ms', 'finished_ms'],
+  answers: ['held_until_ms', 'created_ms'],
+} as const;
 
 /** Fields that are stored unchanged, in one column. */
 const PLAIN = {

@@ -39,6 +39,8 @@ export function tableStore(
     ...clientNames(ledger),
     ...knownSecret(ledger),
     unfinished: async (query) => table.unfinished(query).map((row) => ledger.told(row)),
+    suspectClock: async () => ledger.suspectClock(),
+    acceptClock: () => ledger.write(() => ledger.acceptClock()),
     sweep: (options) => ledger.write(() => sweep(ledger, options)),
     referenced: async (keys) => table.referenced(keys),
     watch: (listener) => ledger.listeners.add(listener),
@@ -75,16 +77,19 @@ function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'dept
 
 function sweep(ledger: Ledger, { retentionMs, answerMs }: SweepOptions): Sweep {
   const { table } = ledger;
+  const suspect = ledger.judgeClock();
+  if (suspect) return { expired: [], removed: 0, forgotten: 0, blobs: [], more: false, suspect };
   const nowMs = ledger.nowMs();
   const overdue = table.overdue(nowMs, SWEEP_ROWS);
   const blobs = overdue.flatMap((row) => ledger.end(row, 'expired').blobs);
   const old =
     retentionMs === undefined ? [] : table.finishedBefore(nowMs - retentionMs, SWEEP_ROWS);
   for (const row of old) blobs.push(...(ledger.remove(row) ?? []));
-  table.deleteAnswersBefore(nowMs - answerMs);
+  const forgotten = table.deleteAnswersBefore(nowMs - answerMs);
   return {
     expired: overdue.map((row) => row.id),
     removed: old.length,
+    forgotten,
     blobs,
     more: overdue.length === SWEEP_ROWS || old.length === SWEEP_ROWS,
   };

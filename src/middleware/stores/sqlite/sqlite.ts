@@ -76,6 +76,8 @@ const VERBS = {
     setAside: true,
     putBack: true,
     sweep: true,
+    suspectClock: true,
+    acceptClock: true,
     referenced: true,
     beginAnswer: true,
     extendAnswer: true,
