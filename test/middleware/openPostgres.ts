@@ -3,16 +3,16 @@ import type { PostgresServer } from '../support/postgres.ts';
 import type { OpenedStore } from './fullStore.ts';
 
 /**
- * A new schema opened by two stores. Every claim looks for ended leases, so that the clock of the
- * test decides alone.
+ * A new schema opened by two stores, at this address of the server. Every claim looks for ended
+ * leases, so that the clock of the test decides alone.
  */
 export async function openPostgres(
   server: PostgresServer,
   internals: PostgresInternals,
+  url = server.url,
 ): Promise<OpenedStore> {
   const schema = await server.newSchema();
-  const open = () =>
-    createStore({ url: server.url, schema, connections: 3 }, { lookEveryMs: 0, ...internals });
+  const open = () => createStore({ url, schema, connections: 3 }, { lookEveryMs: 0, ...internals });
   const [store, other] = [open(), open()];
   return {
     store,

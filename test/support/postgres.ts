@@ -173,6 +173,34 @@ export async function connectTo(url: string): Promise<pg.Client> {
   return client;
 }
 
+/** A role whose settings contradict every assumption of the store. */
+export async function contraryRole({ query }: PostgresServer): Promise<string> {
+  const role = `contrary_${Math.random().toString(36).slice(2)}`;
+  await query(`CREATE ROLE ${role} LOGIN SUPERUSER`);
+  // A schema with an operator of its own, which is preferred to the built-in one.
+  await query(`CREATE SCHEMA ${role}`);
+  await query(`CREATE FUNCTION ${role}.wrong(bigint, bigint) RETURNS bigint
+    LANGUAGE sql AS 'SELECT 7::bigint'`);
+  await query(`CREATE OPERATOR ${role}.+ (
+    FUNCTION = ${role}.wrong, LEFTARG = bigint, RIGHTARG = bigint)`);
+  const settings = {
+    default_transaction_isolation: `'repeatable read'`,
+    search_path: `${role}, pg_catalog`,
+    TimeZone: `'Asia/Kolkata'`,
+    DateStyle: `'SQL, DMY'`,
+    bytea_output: 'escape',
+    standard_conforming_strings: 'off',
+    lock_timeout: '1',
+    row_security: 'on',
+    synchronous_commit: 'off',
+    client_encoding: 'LATIN1',
+  };
+  for (const [name, value] of Object.entries(settings)) {
+    await query(`ALTER ROLE ${role} SET ${name} = ${value}`);
+  }
+  return role;
+}
+
 /** Every statement that is sent meanwhile, by its text, with its values. */
 export async function recorded(work: () => Promise<unknown>): Promise<Map<string, unknown[]>> {
   const seen = new Map<string, unknown[]>();
@@ -203,7 +231,11 @@ export const POOLER = {
 };
 
 /** PgBouncer before the server, with two connections to it that it lends by the transaction. */
-export async function startPooler(server: PostgresServer, program: string): Promise<Pooler> {
+export async function startPooler(
+  server: PostgresServer,
+  program: string,
+  user = 'postgres',
+): Promise<Pooler> {
   const folder = await mkdtemp(join(tmpdir(), 'falconry-pool-'));
   const file = join(folder, 'pgbouncer.ini');
   const settings = {
@@ -214,7 +246,7 @@ export async function startPooler(server: PostgresServer, program: string): Prom
     default_pool_size: 2,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
-  const databases = `[databases]\npostgres = host=${server.folder} user=postgres\n`;
+  const databases = `[databases]\npostgres = host=${server.folder} user=${user}\n`;
   await writeFile(file, `${databases}[pgbouncer]\n${lines.join('\n')}\n`);
   const as = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
   if (asRoot) await run('chown', ['-R', `${NOBODY}:${NOBODY}`, folder]);

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { CodedError, isCodedError } from '../../../shared/errors.ts';
 import { withTimeout } from '../../../shared/wait.ts';
-import type { Address } from './address.ts';
+import { type Address, BEGIN } from './address.ts';
 import { toTimestamp } from './rows.ts';
 import { LAST_OLD_STEP, STEPS } from './schema.ts';
 
@@ -84,17 +84,28 @@ export class Database {
     const client = await this.#pool.connect();
     let broken = false;
     try {
-      if (this.#nowMs) {
-        const clock = `SELECT set_config('falconry.now_ms', $1, false)`;
-        await client.query(clock, [String(this.#nowMs())]);
-      }
-      const named = this.#address.pooled ? {} : { name: `falconry ${name}` };
-      return (await client.query({ ...named, text, values: [...values] })).rows;
+      return await this.#run(client, name, { text, values: [...values] });
     } catch (error) {
       broken = isBroken(error);
       throw error;
     } finally {
       client.release(broken);
+    }
+  }
+
+  async #run(client: pg.PoolClient, name: string, query: pg.QueryConfig): Promise<unknown[]> {
+    const { pooled } = this.#address;
+    const clock = `SELECT set_config('falconry.now_ms', $1, ${pooled})`;
+    if (pooled) await client.query(BEGIN);
+    try {
+      if (this.#nowMs) await client.query(clock, [String(this.#nowMs())]);
+      const named = pooled ? {} : { name: `falconry ${name}` };
+      const { rows } = await client.query({ ...named, ...query });
+      if (pooled) await client.query('COMMIT');
+      return rows;
+    } catch (error) {
+      if (pooled && !isBroken(error)) await client.query('ROLLBACK');
+      throw error;
     }
   }
 
@@ -141,10 +152,11 @@ export class Database {
 const TRY_AGAIN: ReadonlySet<string> = new Set(['40P01', '40001', '23505']);
 
 /**
- * Connection exceptions, refused logins, lack of resources, shutdown and time-outs, and a server
- * that can only be read (a standby, after a fail-over).
+ * Connection exceptions, refused logins, lost transactions, lack of resources, locks, shutdown,
+ * time-outs and faults of the disk; a server that can only be read (a standby, after a fail-over);
+ * and what still failed after all tries.
  */
-const UNAVAILABLE = /^(08|28|53|57)|^(25006|25P03|3D000|55P03|58030)$/;
+const UNAVAILABLE = /^(08|25P0|28|40|53|55|57|58)|^(23505|25006|3D000)$/;
 
 /** @returns the SQLSTATE of an error of the server; undefined for any other error */
 export function sqlState(error: unknown): string | undefined {
