@@ -21,13 +21,18 @@ class Line {
   mode: 'open' | 'cut' | 'stopped' = 'open';
   cuts = 0;
   folder = '';
+  /** The folder of the server for new connections. */
+  target: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
   constructor(target: string) {
-    this.#server = createServer((client) => {
-      const server = connect(join(target, '.s.PGSQL.5432'));
+    this.target = target;
+    this.#server = createServer({ allowHalfOpen: true }, (client) => {
+      const server = connect(join(this.target, '.s.PGSQL.5432'));
       const end = () => {
+        // A host that has vanished confirms nothing, not even an end.
+        if (this.mode === 'stopped') return;
         client.destroy();
         server.destroy();
       };
@@ -35,7 +40,7 @@ class Line {
         this.#sockets.add(socket);
         socket.on('error', end).on('close', end);
       }
-      client.on('data', (data) => server.write(data));
+      client.on('data', (data) => this.mode === 'stopped' || server.write(data));
       server.on('data', (data) => {
         if (this.mode === 'open') client.write(data);
         if (this.mode !== 'cut') return;
@@ -106,6 +111,89 @@ overPostgres('all', (server) => {
     line.mode = 'stopped';
     await expect(store.tasks.ping()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
     await line.stop();
+  });
+
+  it('closes within two seconds, whatever its connections wait for', async () => {
+    const line = new Line(server().folder);
+    const url = await line.start();
+    const [idle, busy] = [open({}, url), open({}, url)];
+    for (const store of [idle, busy]) {
+      store.tasks.watch(() => {});
+      await Promise.all(Array.from({ length: 6 }, () => store.tasks.ping()));
+    }
+    line.mode = 'stopped';
+    // More than there are connections.
+    const asked = Array.from({ length: 6 }, () => busy.tasks.get(1));
+    const refused = asked.map((each) =>
+      expect(each).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' }),
+    );
+    const startMs = performance.now();
+    await Promise.all([idle.close(), busy.close(), ...refused]);
+    expect(performance.now() - startMs).toBeLessThan(4000);
+    await line.stop();
+  });
+
+  it('follows a fail-over: no connection stays with a server that can only be read', async () => {
+    const primary = server();
+    const standby = await primary.copy();
+    onTestFinished(() => standby.stop());
+    const line = new Line(primary.folder);
+    const store = open({}, await line.start());
+    onTestFinished(() => line.stop());
+    const heard: TaskNews[] = [];
+    store.tasks.watch((news) => heard.push(news));
+    const puts = (clientId: number) =>
+      Promise.all(Array.from({ length: 8 }, () => put(store, { clientId })));
+    await puts(1);
+    await until(async () => (await standby.query(`SELECT FROM ${schema}.tasks`)).length === 8);
+    const readOnly = async (value: string) => {
+      await primary.query(`ALTER SYSTEM SET default_transaction_read_only = ${value}`);
+      await primary.query('SELECT pg_reload_conf()');
+    };
+    // The old primary refuses writes, and the address still leads there.
+    await readOnly('on');
+    const unavailable = { code: 'STORE_UNAVAILABLE' };
+    await until(() =>
+      store.tasks.ping().then(
+        () => false,
+        () => true,
+      ),
+    );
+    await expect(put(store)).rejects.toMatchObject(unavailable);
+    await expect(store.tasks.ping()).rejects.toMatchObject(unavailable);
+    await readOnly('off');
+    await until(() =>
+      store.tasks.ping().then(
+        () => true,
+        () => false,
+      ),
+    );
+    await puts(2);
+    await until(async () => (await standby.query(`SELECT FROM ${schema}.tasks`)).length === 16);
+
+    // The connections are those of a primary; the address leads to the next one.
+    await standby.query('SELECT pg_promote()');
+    line.target = standby.folder;
+    await readOnly('on');
+    await until(
+      async () =>
+        (await primary.query('SHOW transaction_read_only'))[0]!.transaction_read_only === 'on',
+    );
+    await puts(3);
+    const channel = `SELECT FROM pg_stat_activity WHERE query = 'LISTEN "${schema}"'`;
+    await until(async () => (await standby.query(channel)).length === 1);
+    const other = open({}, standby.url);
+    const { id } = await put(other);
+    await until(() => heard.some((news) => news.id === id && !news.own));
+    expect((await primary.query(`SELECT FROM ${schema}.tasks`)).length).toBe(16);
+
+    // A standby is refused from the first connection on.
+    await primary.demote();
+    const misled = open({}, primary.url);
+    const tries = [() => misled.open(), () => misled.tasks.ping(), () => misled.tasks.get(id)];
+    for (const attempt of tries) await expect(attempt()).rejects.toMatchObject(unavailable);
+    await primary.query('SELECT pg_promote()');
+    await readOnly('off');
   });
 
   it('loses and doubles nothing when the server crashes under its workers', async () => {

@@ -57,6 +57,10 @@ export interface PostgresServer {
   query<Row extends pg.QueryResultRow>(sql: string, values?: unknown[]): Promise<Row[]>;
   /** Ends it as a crash does, and starts it again. */
   crash(): Promise<void>;
+  /** Restarts it, and starts a copy of it as its standby. */
+  copy(): Promise<PostgresServer>;
+  /** Restarts it as a standby, which does not follow another server. */
+  demote(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -114,9 +118,11 @@ export async function startNewestPostgres(
   return programs === undefined ? null : startPostgres(programs, settings);
 }
 
+/** @param original the data of another server, of which the new one is a standby */
 async function startPostgres(
   programs: string,
   settings: Readonly<Record<string, string>> = {},
+  original?: string,
 ): Promise<PostgresServer> {
   const folder = await mkdtemp(join(tmpdir(), 'falconry-pg-'));
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
@@ -127,7 +133,10 @@ async function startPostgres(
   const bin = await runnable(programs, folder, options);
   const data = join(folder, 'data');
   const made = ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-locale', '-E', 'UTF8'];
-  await run(join(bin, 'initdb'), [...made, '--no-sync'], options);
+  if (original === undefined) await run(join(bin, 'initdb'), [...made, '--no-sync'], options);
+  else await run('cp', ['-a', original, data], options);
+  const becomeStandby = () => run('touch', [join(data, 'standby.signal')], options);
+  if (original !== undefined) await becomeStandby();
   const url = addressIn(folder);
   const all = { ...SETTINGS, ...settings, unix_socket_directories: folder };
   const given = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -155,6 +164,18 @@ async function startPostgres(
     query: async (sql, values) => (await pool.query(sql, values)).rows,
     async crash() {
       await end('SIGQUIT');
+      child = await start();
+    },
+    async copy() {
+      await end('SIGINT');
+      const following = { primary_conninfo: `host=${folder} user=postgres` };
+      const standby = await startPostgres(programs, { ...settings, ...following }, data);
+      child = await start();
+      return standby;
+    },
+    async demote() {
+      await end('SIGINT');
+      await becomeStandby();
       child = await start();
     },
     async stop() {

@@ -2,6 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FalconService, Logger, ServiceOptions } from '../../middleware/index.ts';
 import type { Settings } from '../../middleware/options/options.ts';
+import type { CompleteStore } from '../../middleware/stores/port/serviceStore.ts';
+import { isCodedError } from '../../shared/errors.ts';
+import { withTimeout } from '../../shared/wait.ts';
 import { IoFailure } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { Invocation } from '../lib/define.ts';
@@ -84,7 +87,14 @@ export async function runService<N extends WorkerSetting>(
     await observed.open(service, open);
     let server: HttpServer | null = null;
     let graceMs = 0;
-    closing.push(() => Promise.all([server?.close(graceMs), service.stop({ graceMs })]));
+    closing.push(async () => {
+      const stopped = Promise.all([server?.close(graceMs), service.stop({ graceMs })]);
+      await withTimeout(stopped, graceMs, () => LATE).catch(async (error) => {
+        if (error !== LATE) throw error;
+        if (store !== null) await closeIfGone(store);
+        await stopped;
+      });
+    });
     const prepared = { service, settings, shared, logger, open };
     server = await role.start(prepared);
     const stopped = stopSignal();
@@ -99,6 +109,15 @@ export async function runService<N extends WorkerSetting>(
     for (const close of closing.reverse()) await close();
   }
   if (!json) report({}, 'Stopped.\n');
+}
+
+const LATE = new Error('the service takes longer to stop than its work may');
+
+/** Closes a store that does not answer: each step of the service would wait for it in vain. */
+async function closeIfGone(store: CompleteStore): Promise<void> {
+  await store.tasks.ping().catch(async (error) => {
+    if (isCodedError(error) && error.code === 'STORE_UNAVAILABLE') await store.close();
+  });
 }
 
 const LISTEN_FAULTS: Readonly<Record<string, string>> = {

@@ -87,7 +87,9 @@ export function readAddress(name: string, url: unknown): Address {
       ...(pooled ? options !== '' && { options } : { options: session(options) }),
       connectionTimeoutMillis: 5000,
       query_timeout: 15_000,
+      // Notices within minutes that a host has vanished, also during a long migration.
       keepAlive: true,
+      keepAliveInitialDelayMillis: 10_000,
     },
     pooled,
     shown: `${host}:${port}${parsed.pathname}`,

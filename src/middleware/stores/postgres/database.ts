@@ -1,11 +1,11 @@
 /**
- * The connections of a store: named statements, retries after conflicts, and the conversion of the
- * driver's errors.
+ * The connections of a store: named statements, retries after conflicts and fail-overs, and the
+ * conversion of the driver's errors.
  */
 import pg from 'pg';
 import { CodedError, isCodedError } from '../../../shared/errors.ts';
 import { withTimeout } from '../../../shared/wait.ts';
-import { type Address, BEGIN } from './address.ts';
+import { type Address, BEGIN, MARK } from './address.ts';
 import { toTimestamp } from './rows.ts';
 import { LAST_OLD_STEP, STEPS } from './schema.ts';
 
@@ -33,6 +33,7 @@ interface DatabaseOptions {
 
 const MAX_TRIES = 6;
 const PING_MS = 1000;
+export const CLOSE_MS = 2000;
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -45,23 +46,78 @@ const types = {
   },
 };
 
+/** A connection whose end can be awaited. Without a listener, its errors would end the process. */
+export class Line extends pg.Client {
+  readonly ended: Promise<void>;
+
+  constructor(config?: pg.ClientConfig) {
+    super(config);
+    this.on('error', () => {});
+    this.ended = new Promise((resolve) => this.once('end', resolve));
+  }
+
+  /** Ends it without the server, which may have vanished and would never confirm. */
+  cut(): void {
+    this.connection.stream.destroy();
+  }
+}
+
+const READ_ONLY = `pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+
+/** Checks that a new connection leads to a server that can write, with the settings of the store. */
+export async function checkServer(client: pg.ClientBase, { pooled }: Address): Promise<void> {
+  const text = `SELECT ${READ_ONLY}, current_setting('${MARK}', true) AS mark`;
+  const [found] = (await client.query<{ readOnly: boolean; mark: string | null }>(text)).rows;
+  if (found!.readOnly) throw readOnlyFault();
+  if (!pooled && found!.mark !== 'on') throw serverFault('08P01', 'the options do not arrive');
+}
+
+const serverFault = (code: string, message: string) =>
+  Object.assign(new Error(message), { code, severity: 'ERROR' });
+const readOnlyFault = () =>
+  serverFault('25006', 'the server can only be read: it may be a standby');
+
 export class Database {
   /** Quoted; statements qualify everything with it. */
   readonly schema: string;
+  /** Called when a server that was used can only be read any more, after a fail-over. */
+  onDemoted = (): void => {};
   readonly #address: Address;
   readonly #pool: pg.Pool;
   readonly #nowMs: (() => number) | undefined;
+  readonly #lines = new Set<Line>();
+  /** Connections to a server that can only be read; they are not used again. */
+  readonly #demoted = new WeakSet<pg.ClientBase>();
+  /** Rejections of those who wait for a connection. */
+  readonly #waiting = new Set<(reason: Error) => void>();
+  /** Set once statements showed that there is a pooler in between. */
+  #misled: CodedError | undefined;
   #closed: Promise<void> | undefined;
 
   constructor({ address, schema, connections, nowMs }: DatabaseOptions) {
     this.schema = schema;
     this.#address = address;
     this.#nowMs = nowMs;
-    this.#pool = new pg.Pool({ ...address.config, max: connections, types });
-    // A lost connection is replaced at its next use. Without listeners, its error would end the
-    // process: the pool's while it is idle, its own while it is in use.
+    const open = (config?: pg.ClientConfig) => this.open(config);
+    this.#pool = new pg.Pool({
+      ...address.config,
+      max: connections,
+      types,
+      Client: function PooledLine(config?: pg.ClientConfig) {
+        return open(config);
+      } as unknown as typeof pg.Client,
+      verify: (client, done) => void checkServer(client, address).then(() => done(), done),
+    });
+    // A lost connection is replaced at its next use.
     this.#pool.on('error', () => {});
-    this.#pool.on('connect', (client) => client.on('error', () => {}));
+  }
+
+  /** Returns a new connection, not connected yet, which ends with the database. */
+  open(config?: pg.ClientConfig): Line {
+    const line = new Line(config);
+    this.#lines.add(line);
+    void line.ended.then(() => this.#lines.delete(line));
+    return line;
   }
 
   /**
@@ -74,23 +130,51 @@ export class Database {
       try {
         return (await this.#query(statement, values)) as Row[];
       } catch (error) {
-        if (!isTransient(error) || tries === MAX_TRIES) throw storeFault(error);
+        // Nothing happened. Another connection may lead to the server that was promoted.
+        const again = isReadOnly(error) ? tries === 1 : isTransient(error) && tries < MAX_TRIES;
+        if (!again) throw this.#faultOf(error);
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** tries));
       }
     }
   }
 
   async #query({ name, text }: Statement, values: readonly unknown[]): Promise<unknown[]> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
     let broken = false;
     try {
       return await this.#run(client, name, { text, values: [...values] });
     } catch (error) {
       broken = isBroken(error);
+      if (isReadOnly(error)) this.#leave();
       throw error;
     } finally {
       client.release(broken);
     }
+  }
+
+  async #connect(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await new Promise<pg.PoolClient>((resolve, reject) => {
+        this.#waiting.add(reject);
+        const settled = () => this.#waiting.delete(reject);
+        this.#pool.connect().then(resolve, reject).finally(settled);
+      });
+      if (!this.#demoted.has(client)) return client;
+      client.release(true);
+    }
+  }
+
+  /** Replaces all connections: they may lead to a server that was demoted. */
+  #leave(): void {
+    for (const line of this.#lines) this.#demoted.add(line);
+    this.onDemoted();
+  }
+
+  #faultOf(error: unknown): CodedError {
+    if (this.#address.pooled) return storeFault(error);
+    const fault = storeFault(error, 'add ?pooled=1');
+    if (LOST_NAMES.test(sqlState(error) ?? '')) this.#misled = fault;
+    return fault;
   }
 
   async #run(client: pg.PoolClient, name: string, query: pg.QueryConfig): Promise<unknown[]> {
@@ -110,19 +194,25 @@ export class Database {
   }
 
   /**
-   * Connects, and compares the version of the schema with this release.
+   * Connects, compares the version of the schema with this release, and checks that the server can
+   * write.
    *
    * @throws CodedError `STORE_OLDER`, `STORE_OUTDATED`, `STORE_NEWER`, `STORE_UNAVAILABLE`
    */
   async checkVersion(): Promise<void> {
-    const text = `SELECT max(step) AS step, max(oldest_reader) AS reader
+    if (this.#misled) throw this.#misled;
+    const text = `SELECT max(step) AS step, max(oldest_reader) AS reader, ${READ_ONLY}
       FROM ${this.schema}.migrations`;
-    let known: { step: number | null; reader: number | null } | undefined;
+    let known: { step: number | null; reader: number | null; readOnly?: boolean } | undefined;
     try {
       [known] = (await this.#query({ name: 'version', text }, [])) as [typeof known];
     } catch (error) {
       // No such table, or no such schema.
-      if (!/^(42P01|3F000)$/.test(sqlState(error) ?? '')) throw storeFault(error);
+      if (!/^(42P01|3F000)$/.test(sqlState(error) ?? '')) throw this.#faultOf(error);
+    }
+    if (known?.readOnly) {
+      this.#leave();
+      throw storeFault(readOnlyFault());
     }
     const { step, reader } = known ?? { step: null, reader: null };
     const ours = LAST_OLD_STEP + STEPS.length;
@@ -142,9 +232,24 @@ export class Database {
     await withTimeout(this.checkVersion(), PING_MS, late);
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#pool.end();
+  /**
+   * Closes the connections, after the last use of them, and for at most two seconds: a server that
+   * has vanished would never confirm the end of a connection.
+   */
+  close(last: () => Promise<void> = async () => {}): Promise<void> {
+    this.#closed ??= this.#end(last);
     return this.#closed;
+  }
+
+  async #end(last: () => Promise<void>): Promise<void> {
+    const endMs = performance.now() + CLOSE_MS;
+    const wait = (work: Promise<unknown>) =>
+      withTimeout(work, Math.max(0, endMs - performance.now()), () => undefined).catch(() => {});
+    await wait(last());
+    const ended = this.#pool.end();
+    await wait(ended.then(() => Promise.all(Array.from(this.#lines, (line) => line.ended))));
+    for (const line of this.#lines) line.cut();
+    for (const reject of this.#waiting) reject(new Error('the store was closed'));
   }
 }
 
@@ -156,7 +261,17 @@ const TRY_AGAIN: ReadonlySet<string> = new Set(['40P01', '40001', '23505']);
  * time-outs and faults of the disk; a server that can only be read (a standby, after a fail-over);
  * and what still failed after all tries.
  */
-const UNAVAILABLE = /^(08|25P0|28|40|53|55|57|58)|^(23505|25006|3D000)$/;
+const UNAVAILABLE = /^(08|25P0|28|40|53|55|57|58)|^(23505|25006|26000|3D000|42P05)$/;
+
+/** The connection has statements of others, or none of ours: a pooler lends it. */
+const LOST_NAMES = /^(26000|42P05)$/;
+
+/** Whether there must be a pooler in between, which drops or refuses settings, or loses names. */
+function isFromPooler(error: unknown): boolean {
+  const state = sqlState(error) ?? '';
+  if (LOST_NAMES.test(state)) return true;
+  return /^(08P01|0A000)$/.test(state) && /\boptions\b/.test((error as Error).message);
+}
 
 /** @returns the SQLSTATE of an error of the server; undefined for any other error */
 export function sqlState(error: unknown): string | undefined {
@@ -169,10 +284,17 @@ function isTransient(error: unknown): boolean {
   return TRY_AGAIN.has(sqlState(error) ?? '');
 }
 
-/** Whether the connection is of no more use: the server did not answer, or ends it. */
-export function isBroken(error: unknown): boolean {
+/** Whether the server can only be read. */
+const isReadOnly = (error: unknown): boolean => sqlState(error) === '25006';
+
+/** Whether the server refuses or ends the connection with this error. */
+const isFatal = (error: unknown): boolean =>
+  /^(FATAL|PANIC)$/.test((error as { severity?: string }).severity ?? '');
+
+/** Whether the connection is of no more use: no answer, or from a server that is of none. */
+function isBroken(error: unknown): boolean {
   const state = sqlState(error);
-  return state === undefined || /^(08|57P)|^25P0/.test(state);
+  return state === undefined || isFatal(error) || /^(08|57P|25P0|25006|26000|42P05)/.test(state);
 }
 
 /**
@@ -181,16 +303,23 @@ export function isBroken(error: unknown): boolean {
  *
  * The cause keeps code and text of the original and nothing else: other fields of it may hold
  * whole rows, or the address with its password.
+ *
+ * @param advice what to do if the address leads to a pooler
  */
-export function storeFault(error: unknown): CodedError {
+export function storeFault(error: unknown, advice?: string): CodedError {
   if (isCodedError(error)) return error;
   const state = sqlState(error);
   const { code } = error as { code?: unknown };
   // Of several addresses of a host that were tried, the first.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { message = String(first) } = first as Partial<Error>;
-  const cause = new Error(typeof code === 'string' ? `${code}: ${message}` : message);
-  const unavailable = state === undefined ? !isOurs(error) : UNAVAILABLE.test(state);
+  const original = typeof code === 'string' ? `${code}: ${message}` : message;
+  const misled = advice !== undefined && isFromPooler(error);
+  const cause = new Error(
+    misled ? `the address leads to a pooler: ${advice} (${original})` : original,
+  );
+  const unavailable =
+    state === undefined ? !isOurs(error) : misled || isFatal(error) || UNAVAILABLE.test(state);
   return new CodedError(unavailable ? 'STORE_UNAVAILABLE' : 'INTERNAL', { cause });
 }
 

@@ -9,11 +9,10 @@
  * listener, and again after every loss. Changes in between are unknown, so reopening counts as a
  * hint that something waits, with the nonexistent task 0.
  */
-import pg from 'pg';
 import type { TaskState } from '../../../wire/taskStates.ts';
 import type { TaskNews } from '../port/taskStore.ts';
 import type { Address } from './address.ts';
-import type { Database, Statement } from './database.ts';
+import { checkServer, type Database, type Line, type Statement } from './database.ts';
 
 type Listener = (news: readonly TaskNews[]) => void;
 
@@ -41,7 +40,7 @@ export class Hints {
   /** Not null while there is something to send. */
   #sending: Promise<void> | null = null;
   #listener: Listener | null = null;
-  #client: pg.Client | null = null;
+  #client: Line | null = null;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #losses = 0;
   #closed = false;
@@ -53,6 +52,9 @@ export class Hints {
     const text = `SELECT set_config('synchronous_commit', 'off', true),
       pg_notify('${this.#channel}', $1)`;
     this.#send = { name: 'hint', text };
+    database.onDemoted = () => {
+      if (this.#client) this.#reconnect(this.#client);
+    };
   }
 
   get #channel(): string {
@@ -84,8 +86,8 @@ export class Hints {
     void this.#connect(this.#address);
   }
 
-  async #connect({ config }: Address): Promise<void> {
-    const client = new pg.Client(config);
+  async #connect(address: Address): Promise<void> {
+    const client = this.#database.open(address.config);
     this.#client = client;
     const lost = () => this.#reconnect(client);
     client.on('error', lost);
@@ -93,6 +95,7 @@ export class Hints {
     client.on('notification', ({ payload = '' }) => this.#hear(payload));
     try {
       await client.connect();
+      await checkServer(client, address);
       await client.query(`LISTEN "${this.#channel}"`);
     } catch {
       lost();
@@ -104,10 +107,10 @@ export class Hints {
     this.#check(client);
   }
 
-  /** Polls the server, since a vanished host does not close its connections. */
-  #check(client: pg.Client): void {
+  /** Polls the server, which may vanish without closing its connections, or become a standby. */
+  #check(client: Line): void {
     this.#timer = setTimeout(() => {
-      client.query('SELECT 1').then(
+      checkServer(client, this.#address!).then(
         () => this.#client === client && this.#check(client),
         () => this.#reconnect(client),
       );
@@ -116,7 +119,7 @@ export class Hints {
   }
 
   /** Reconnects with jitter and exponential backoff. */
-  #reconnect(client: pg.Client): void {
+  #reconnect(client: Line): void {
     if (this.#client !== client || this.#closed) return;
     this.#client = null;
     clearTimeout(this.#timer);

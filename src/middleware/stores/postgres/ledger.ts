@@ -53,7 +53,6 @@ export class Ledger {
 
   async close(): Promise<void> {
     this.#listeners.clear();
-    await this.#hints.close();
-    await this.database.close();
+    await this.database.close(() => this.#hints.close());
   }
 }

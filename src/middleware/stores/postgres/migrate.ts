@@ -3,10 +3,11 @@
  * on a table is awaited for at most five seconds, since all statements of the service would queue
  * behind it.
  */
-import pg from 'pg';
+import type pg from 'pg';
 import { CodedError } from '../../../shared/errors.ts';
+import { withTimeout } from '../../../shared/wait.ts';
 import { readAddress, readSchema } from './address.ts';
-import { sqlState, storeFault } from './database.ts';
+import { CLOSE_MS, checkServer, Line, sqlState, storeFault } from './database.ts';
 import { advisoryKey, LAST_OLD_STEP, STEPS, type Step } from './schema.ts';
 
 export interface MigrateOptions {
@@ -50,13 +51,14 @@ export async function migrateBy(
   url: string,
   { schema = 'falconry', check = false, dryRun = false }: MigrateOptions = {},
 ): Promise<Migration> {
-  const { config, pooled } = readAddress('url', url);
-  if (pooled) throw new TypeError('"url" must be that of the server itself, not of a pooler');
+  const address = readAddress('url', url);
+  if (address.pooled)
+    throw new TypeError('"url" must be that of the server itself, not of a pooler');
   const s = readSchema(schema);
-  const client = new pg.Client({ ...config, query_timeout: STEP_MS });
-  client.on('error', () => {});
+  const client = new Line({ ...address.config, query_timeout: STEP_MS });
   try {
     await client.connect();
+    await checkServer(client, address);
     await client.query(`SET statement_timeout = 0`);
     if (!check) await takeTurn(client, s);
     const { step: from, reader } = await version(client, s);
@@ -71,9 +73,10 @@ export async function migrateBy(
     const steps = missing.map(({ step, number }) => ({ step: number, about: step.about }));
     return { from, to, steps };
   } catch (error) {
-    throw storeFault(error);
+    throw storeFault(error, 'give that of the server itself');
   } finally {
-    await client.end().catch(() => {});
+    await withTimeout(client.end(), CLOSE_MS, () => undefined).catch(() => {});
+    client.cut();
   }
 }
 
