@@ -181,8 +181,7 @@ function mayBeForged(c: Context, settings: Settings): boolean {
 }
 
 const FORGED =
-  'A request with a cookie that changes something needs "Sec-Fetch-Site: same-origin" or the ' +
-  'Origin of the service';
+  'A change by cookie needs "Sec-Fetch-Site: same-origin" or the Origin of the service';
 
 const STRANGER = 'The request does not say who sends it, or not in a valid way';
 

@@ -167,8 +167,7 @@ async function* uncut(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8A
   if (isCutByNext(bytes) && !hasEnd) throw new ProblemError('INCOMPLETE_BODY', { message: CUT });
 }
 
-const CUT =
-  'The body ended early, at the limit of a proxy.ts of Next (experimental.proxyClientMaxBodySize)';
+const CUT = 'The body ended early, at the limit of Next (experimental.proxyClientMaxBodySize)';
 
 /** Yields each chunk after room for it was reserved. */
 async function* reserved(
