@@ -1,5 +1,4 @@
 /** The client's error class, for every failure between a call and its answer. */
-import { defineFields } from '../shared/errors.ts';
 import type { Fault, InvalidItem, Problem, TaskRecord } from './types.ts';
 
 /**
@@ -58,7 +57,7 @@ export class ClientError extends Error {
       details.cause === undefined ? undefined : { cause: details.cause },
     );
     const { code, status, problem, retryAfterMs, record } = details;
-    defineFields(this, {
+    const fields = {
       name: 'ClientError',
       kind,
       code,
@@ -69,7 +68,11 @@ export class ClientError extends Error {
       retryAfterMs,
       problem,
       record,
-    });
+    };
+    for (const [name, value] of Object.entries(fields)) {
+      const field = { value, enumerable: true, configurable: true, writable: true };
+      Object.defineProperty(this, name, Object.assign(Object.create(null), field));
+    }
   }
 }
 

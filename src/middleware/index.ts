@@ -90,6 +90,7 @@ export type {
   QueueDepth,
   RemoveOutcome,
   Retry,
+  SuspectClock,
   Sweep,
   SweepOptions,
   TaskNews,

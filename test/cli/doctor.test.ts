@@ -176,13 +176,8 @@ describe('on this machine', () => {
   });
 
   it('exits with 1 for a fault, and says how to mend it', async () => {
-    const { code, out } = await falconryHere([
-      'doctor',
-      '--port',
-      '0',
-      '--url',
-      'http://127.0.0.1:1',
-    ]);
+    const own = ['--data', join(folder.path, 'none'), '--port', '0'];
+    const { code, out } = await falconryHere(['doctor', ...own, '--url', 'http://127.0.0.1:1']);
     expect(code).toBe(1);
     expect(out).toMatch(/fault +service +http:\/\/127\.0\.0\.1:1 cannot be reached/);
     expect(out).toContain('start it, or correct --url');

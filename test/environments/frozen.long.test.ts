@@ -1,4 +1,7 @@
-/** Where the intrinsics are frozen, by hand or by SES, errors keep their codes, and pools work and close. */
+/**
+ * Where the intrinsics are frozen, by hand or by SES, errors keep their codes, and pools work and
+ * close.
+ */
 import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -263,6 +263,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       ...LIBRARY,
       /^src\/cli\/lib\//,
       OPTIONS,
+      /^src\/shared\/wait\.ts$/,
       /^src\/middleware\//,
       /^@hono\/node-server$/,
       // Loaded if they are there: metrics, spans, the signer of a bucket's requests.

@@ -21,8 +21,8 @@ export class RequestLimiter {
   }
 
   /**
-   * Takes the tokens that a request costs. One that costs more than a full bucket holds needs a full
-   * bucket, and leaves a debt.
+   * Takes the tokens that a request costs. One that costs more than a full bucket holds needs a
+   * full bucket, and leaves a debt.
    *
    * @throws ProblemError `RATE_LIMITED` with the seconds to wait if there are too few
    */

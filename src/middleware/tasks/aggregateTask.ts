@@ -85,9 +85,6 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   const worker = openWorker(heapMb);
   const isolation = new Isolation(heapMb);
   const oneTask = new Semaphore(1);
-  const small = new Semaphore(1);
-  const large = new Semaphore(1);
-  const judgements = new Map<number, number>();
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const startMs = performance.now();
@@ -123,27 +120,7 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
         throw noWorker('The worker thread of the service', cause);
       }
     },
-    async judge(clientId, aggregate, statements) {
-      const bytes = Math.max(aggregate.length, statements.byteLength);
-      const { format, count } = bytes <= SMALL_BYTES ? headOf(aggregate) : LARGE;
-      if (format === 'bundle' && count <= SMALL_COUNT) {
-        return verifyAggregate(aggregate, unpackItems(statements));
-      }
-      const own = judgements.get(clientId) ?? 0;
-      const clients = judgements.size + (own === 0 ? 1 : 0);
-      if (own > 0 && own >= MAX_JUDGEMENTS / clients) throw new CodedError('OVERLOADED');
-      judgements.set(clientId, own + 1);
-      try {
-        const parcel = judgeParcel(aggregate, statements, threads);
-        const queue = count <= SMALL_COUNT ? small : large;
-        const answer = await queue.hold(() => worker.call(parcel), undefined, clientId);
-        return (answer as Judgement).valid;
-      } finally {
-        const left = judgements.get(clientId)! - 1;
-        if (left > 0) judgements.set(clientId, left);
-        else judgements.delete(clientId);
-      }
-    },
+    judge: judgeOn(worker, threads),
     close: async () => void (await Promise.all([worker.close(), isolation.close()])),
   };
 }
@@ -195,6 +172,35 @@ async function workOn(
     const { shown, cause, invalid } = error as Partial<TaskFailure>;
     throw shown ? new TaskFailure(shown, { cause, ...(invalid && { invalid }) }) : error;
   }
+}
+
+/** Judges aggregates: see {@link Aggregator.judge}. */
+function judgeOn(worker: ThreadPool, threads: number): Aggregator['judge'] {
+  const small = new Semaphore(1);
+  const large = new Semaphore(1);
+  /** Waiting and running, by client. */
+  const judgements = new Map<number, number>();
+  return async (clientId, aggregate, statements) => {
+    const bytes = Math.max(aggregate.length, statements.byteLength);
+    const { format, count } = bytes <= SMALL_BYTES ? headOf(aggregate) : LARGE;
+    if (format === 'bundle' && count <= SMALL_COUNT) {
+      return verifyAggregate(aggregate, unpackItems(statements));
+    }
+    const own = judgements.get(clientId) ?? 0;
+    const clients = judgements.size + (own === 0 ? 1 : 0);
+    if (own > 0 && own >= MAX_JUDGEMENTS / clients) throw new CodedError('OVERLOADED');
+    judgements.set(clientId, own + 1);
+    try {
+      const parcel = judgeParcel(aggregate, statements, threads);
+      const queue = count <= SMALL_COUNT ? small : large;
+      const answer = await queue.hold(() => worker.call(parcel), undefined, clientId);
+      return (answer as Judgement).valid;
+    } finally {
+      const left = judgements.get(clientId)! - 1;
+      if (left > 0) judgements.set(clientId, left);
+      else judgements.delete(clientId);
+    }
+  };
 }
 
 const LARGE = { format: 'proof', count: Infinity };
