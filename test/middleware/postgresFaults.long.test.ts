@@ -25,6 +25,7 @@ class Line {
   target: string;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #silent = new WeakSet<Socket>();
 
   constructor(target: string) {
     this.target = target;
@@ -42,7 +43,7 @@ class Line {
       }
       client.on('data', (data) => this.mode === 'stopped' || server.write(data));
       server.on('data', (data) => {
-        if (this.mode === 'open') client.write(data);
+        if (this.mode === 'open' && !this.#silent.has(client)) client.write(data);
         if (this.mode !== 'cut') return;
         this.cuts++;
         end();
@@ -55,6 +56,11 @@ class Line {
     this.#server.listen(join(this.folder, '.s.PGSQL.5432'));
     await once(this.#server, 'listening');
     return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.folder)}`;
+  }
+
+  /** From now on, nothing more arrives over the present connections; new ones work. */
+  silence(): void {
+    this.#silent = new WeakSet(this.#sockets);
   }
 
   async stop(): Promise<void> {
@@ -100,6 +106,33 @@ overPostgres('all', (server) => {
     const [id] = ids;
     const again = await store.tasks.beginAnswer(1, 'k', 'f', 60_000);
     expect(again).toMatchObject({ kind: 'replay', task: { id } });
+    await store.close();
+    await line.stop();
+  });
+
+  it('gives up a silent connection while there is time for another one', async () => {
+    const line = new Line(server().folder);
+    const store = open({}, await line.start());
+    const { id } = await put(store);
+    await put(store);
+    const lease = { leaseMs: 900, threads: 1 };
+    expect((await store.tasks.claim(lease)).task?.id).toBe(id);
+    const attempts = [{ id, attempt: 1 }];
+    const verbs: (() => Promise<unknown>)[] = [
+      () => store.tasks.extendAll(attempts, lease.leaseMs),
+      () => store.tasks.extend(id, 1, { leaseMs: lease.leaseMs }),
+      () => store.tasks.claim(lease),
+    ];
+    for (const verb of verbs) {
+      await Promise.all([store.tasks.get(id), store.tasks.get(id)]);
+      line.silence();
+      const begunMs = performance.now();
+      await expect(verb()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      // Much less than the 15 s of other statements.
+      expect(performance.now() - begunMs).toBeLessThan(10_000);
+      // Each silent connection is given up after one try.
+      await until(() => store.tasks.extendAll(attempts, lease.leaseMs).catch(() => null));
+    }
     await store.close();
     await line.stop();
   });

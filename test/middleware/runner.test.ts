@@ -131,6 +131,48 @@ describe('the runner', () => {
     expect(await inState(id, 'completed')).toMatchObject({ count: 9 });
   });
 
+  it.for(['extendAll', 'extend'] as const)(
+    'asks again in time if %s gets no answer',
+    async (verb) => {
+      store = memoryStore({ nowMs: () => 0 }).tasks;
+      let asked = 0;
+      const stuck = (...args: never[]) =>
+        ++asked === 1
+          ? new Promise<never>(() => {})
+          : (store[verb] as (...args: never[]) => unknown)(...args);
+      const { promise: gate, resolve: goOn } = deferred<void>();
+      start(
+        async (task, context) => {
+          if (verb === 'extend') context.report({ phase: 'verify', done: 1, total: 2 });
+          return finishAfter(gate)(task, context);
+        },
+        { store: { ...store, [verb]: stuck }, leaseMs: 300, beatMs: 10 },
+      );
+      const { id } = await add();
+      await vi.waitUntil(() => asked > 1, { timeout: 60_000 });
+      goOn();
+      expect(await inState(id, 'completed')).toMatchObject({ attempt: 1, losses: 0 });
+    },
+  );
+
+  it('claims again in time, and gives back what a late answer brings', async () => {
+    store = memoryStore({ nowMs: () => 0 }).tasks;
+    let asked = 0;
+    const { promise: gate, resolve: goOn } = deferred<void>();
+    const claim: TaskStore['claim'] = async (options) => {
+      const isFirst = ++asked === 1;
+      const claimed = await store.claim(options);
+      if (isFirst) await gate;
+      return claimed;
+    };
+    const { id } = await add();
+    start(finishAtOnce, { store: { ...store, claim }, leaseMs: 300 });
+    await vi.waitUntil(() => asked > 1, { timeout: 60_000 });
+    expect(await store.get(id)).toMatchObject({ state: 'verifying', attempt: 1 });
+    goOn();
+    expect(await inState(id, 'completed')).toMatchObject({ attempt: 2, losses: 0, failures: 0 });
+  });
+
   /** What the store does, after it has been away so many times. */
   function awayFor<Given extends unknown[], Made>(
     times: number,

@@ -3,6 +3,7 @@
  * works, lost if the store reports that another attempt holds the task.
  */
 import { CodedError } from '../../shared/errors.ts';
+import { withTimeout } from '../../shared/wait.ts';
 import type { BlobRef, Task, TaskProgress } from '../stores/port/task.ts';
 import type { Attempt, Extension, TaskStore } from '../stores/port/taskStore.ts';
 
@@ -21,6 +22,27 @@ export interface TaskContext {
   /** verifying → aggregating. @throws the signal's reason if the attempt has lost the task */
   aggregating(progress: TaskProgress): Promise<void>;
 }
+
+/** The time of the store for an answer on which a lease depends, so that there is a second try. */
+export const answerMs = (leaseMs: number): number => leaseMs / 3;
+
+/**
+ * Waits for the store, which may have met a broken connection: after a third of the lease, asks it
+ * again.
+ */
+async function asked<T>(leaseMs: number, ask: () => Promise<T>): Promise<T> {
+  const late = noAnswer();
+  const first = withTimeout(ask(), answerMs(leaseMs), () => late);
+  return first.catch((error) => {
+    if (error !== late) throw error;
+    return withTimeout(ask(), answerMs(leaseMs), noAnswer);
+  });
+}
+
+export const noAnswer = () =>
+  new CodedError('STORE_UNAVAILABLE', {
+    cause: new Error('no answer within a third of the lease'),
+  });
 
 /** Longest wait before an outcome is written again. */
 const MAX_WAIT_MS = 300;
@@ -185,10 +207,13 @@ export class Lease {
     const { id, attempt } = this.#run.task;
     const progress = this.#progress;
     this.#progress = undefined;
-    const askedMs = performance.now();
+    let askedMs = 0;
     const news = progress ? { ...more, progress } : more;
     const { store, leaseMs } = this.#options;
-    const ours = await store.extend(id, attempt, { leaseMs, ...news });
+    const ours = await asked(leaseMs, () => {
+      askedMs = performance.now();
+      return store.extend(id, attempt, { leaseMs, ...news });
+    });
     await this.hear(ours, askedMs);
   }
 
@@ -250,10 +275,13 @@ export class Heartbeat {
   async #extend(leases: readonly Lease[]): Promise<void> {
     if (leases.length === 0) return;
     const { store, leaseMs, onTrouble } = this.#options;
-    const askedMs = performance.now();
+    let askedMs = 0;
     try {
       const attempts = leases.map((lease) => lease.attempt);
-      const held = await store.extendAll(attempts, leaseMs);
+      const held = await asked(leaseMs, () => {
+        askedMs = performance.now();
+        return store.extendAll(attempts, leaseMs);
+      });
       const settled = leases.map((lease) => lease.hear(held.has(lease.attempt.id), askedMs));
       await Promise.all(settled);
     } catch (error) {

@@ -19,7 +19,7 @@
  * killed. So losses make a task suspect, but only an isolated worker's death counts against it.
  */
 import { type CodedError, toCodedError } from '../../shared/errors.ts';
-import { Alarm } from '../../shared/wait.ts';
+import { Alarm, withTimeout } from '../../shared/wait.ts';
 import type { RunnerEvent } from '../events.ts';
 import {
   type Task,
@@ -28,8 +28,8 @@ import {
   type TaskProgress,
   type TaskResult,
 } from '../stores/port/task.ts';
-import type { Retry, TaskNews, TaskStore } from '../stores/port/taskStore.ts';
-import { Heartbeat, Lease, Run, type TaskContext } from './lease.ts';
+import type { Claim, Retry, TaskNews, TaskStore } from '../stores/port/taskStore.ts';
+import { answerMs, Heartbeat, Lease, noAnswer, Run, type TaskContext } from './lease.ts';
 
 export type { TaskContext };
 
@@ -171,13 +171,13 @@ class TaskRunner implements Runner {
   }
 
   async #loop(): Promise<void> {
-    const { store, concurrency, pollMs, leaseMs, threads, onEvent } = this.#options;
+    const { concurrency, pollMs, onEvent } = this.#options;
     while (!this.#stopped) {
       this.#alarm.set();
       let waitMs = pollMs;
       try {
         while (!this.#stopped && this.#runs.size < concurrency) {
-          const claimed = await store.claim({ leaseMs, threads });
+          const claimed = await this.#claim();
           if (claimed.task === null) {
             waitMs = Math.min(pollMs, Math.max(MIN_WAIT_MS, claimed.nextMs ?? pollMs));
             break;
@@ -189,6 +189,19 @@ class TaskRunner implements Runner {
       }
       if (!this.#stopped) await this.#alarm.wait(waitMs);
     }
+  }
+
+  /** A task that is claimed too late goes back: its claim may be repeated by then. */
+  #claim(): Promise<Claim> {
+    const { store, leaseMs, threads, onEvent } = this.#options;
+    const claiming = store.claim({ leaseMs, threads });
+    return withTimeout(claiming, answerMs(leaseMs), () => {
+      claiming
+        .then(({ task }) => task && store.release(task.id, task.attempt))
+        .catch((error) => onEvent({ type: 'trouble', error }));
+      this.wake();
+      return noAnswer();
+    });
   }
 
   #begin(task: Task): void {

@@ -12,6 +12,8 @@ import { LAST_OLD_STEP, STEPS } from './schema.ts';
 export interface Statement {
   readonly name: string;
   readonly text: string;
+  /** After this time without an answer, the connection counts as broken; default 15 s. */
+  readonly withinMs?: number;
 }
 
 /** Returns statements by their names, which no other statement of the store has. */
@@ -62,9 +64,10 @@ export class Line extends pg.Client {
   }
 }
 
-const READ_ONLY = `pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "readOnly"`;
+const READ_ONLY =
+  "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS \"readOnly\"";
 
-/** Checks that a new connection leads to a server that can write, with the settings of the store. */
+/** Checks that a new connection leads to a server that can write, with the store's settings. */
 export async function checkServer(client: pg.ClientBase, { pooled }: Address): Promise<void> {
   const text = `SELECT ${READ_ONLY}, current_setting('${MARK}', true) AS mark`;
   const [found] = (await client.query<{ readOnly: boolean; mark: string | null }>(text)).rows;
@@ -138,11 +141,11 @@ export class Database {
     }
   }
 
-  async #query({ name, text }: Statement, values: readonly unknown[]): Promise<unknown[]> {
+  async #query(statement: Statement, values: readonly unknown[]): Promise<unknown[]> {
     const client = await this.#connect();
     let broken = false;
     try {
-      return await this.#run(client, name, { text, values: [...values] });
+      return await this.#run(client, statement, values);
     } catch (error) {
       broken = isBroken(error);
       if (isReadOnly(error)) this.#leave();
@@ -177,18 +180,24 @@ export class Database {
     return fault;
   }
 
-  async #run(client: pg.PoolClient, name: string, query: pg.QueryConfig): Promise<unknown[]> {
+  async #run(
+    client: pg.PoolClient,
+    { name, text, withinMs }: Statement,
+    values: readonly unknown[],
+  ): Promise<unknown[]> {
     const { pooled } = this.#address;
+    const limits = withinMs === undefined ? {} : { query_timeout: withinMs };
+    const ask = (query: pg.QueryConfig) => client.query({ ...limits, ...query });
     const clock = `SELECT set_config('falconry.now_ms', $1, ${pooled})`;
-    if (pooled) await client.query(BEGIN);
+    if (pooled) await ask({ text: BEGIN });
     try {
-      if (this.#nowMs) await client.query(clock, [String(this.#nowMs())]);
+      if (this.#nowMs) await ask({ text: clock, values: [String(this.#nowMs())] });
       const named = pooled ? {} : { name: `falconry ${name}` };
-      const { rows } = await client.query({ ...named, ...query });
-      if (pooled) await client.query('COMMIT');
+      const { rows } = await ask({ ...named, text, values: [...values] });
+      if (pooled) await ask({ text: 'COMMIT' });
       return rows;
     } catch (error) {
-      if (pooled && !isBroken(error)) await client.query('ROLLBACK');
+      if (pooled && !isBroken(error)) await ask({ text: 'ROLLBACK' });
       throw error;
     }
   }

@@ -24,6 +24,12 @@ interface QueueOptions {
 /** Maximum number of rows per statement. */
 const BATCH = 500;
 
+/** A statement whose answer must leave time for another try before the lease ends. */
+const prompt = (statement: Statement, leaseMs: number): Statement => ({
+  ...statement,
+  withinMs: Math.ceil(leaseMs / 3),
+});
+
 export function queue(ledger: Ledger, options: QueueOptions): Queue {
   const { database } = ledger;
   const sql = outcomes(database.schema);
@@ -39,7 +45,7 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
       // A mere heartbeat is not news.
       const silent = state === undefined && count === undefined && progress === undefined;
       const rows = await ledger.change<NewsRow>(
-        sql.extend,
+        prompt(sql.extend, leaseMs),
         values.map((value) => value ?? null),
         { hint: !silent },
       );
@@ -49,7 +55,8 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
       if (attempts.length === 0) return new Set();
       const ids = attempts.map(({ id }) => id);
       const numbers = attempts.map(({ attempt }) => attempt);
-      const rows = await database.ask<{ id: number }>(sql.extendAll, [ids, numbers, leaseMs]);
+      const values = [ids, numbers, leaseMs];
+      const rows = await database.ask<{ id: number }>(prompt(sql.extendAll, leaseMs), values);
       return new Set(rows.map(({ id }) => id));
     },
     async finish(id, attempt, { blob, format, aggregateBytes }) {
@@ -124,14 +131,17 @@ class Claims {
   async claim({ leaseMs, threads }: ClaimOptions): Promise<Claim> {
     const { lookEveryMs, near } = this.#options;
     const looks = performance.now() - this.#lookedMs >= lookEveryMs;
-    if (looks) await this.#look();
+    if (looks) await this.#look(leaseMs);
     const values = [leaseMs, threads];
     if (near && this.#nearby) {
-      const [row] = await this.#ledger.change<TaskRow>(this.#sql.claimNear, values);
+      const [row] = await this.#ledger.change<TaskRow>(
+        prompt(this.#sql.claimNear, leaseMs),
+        values,
+      );
       if (row) return { task: toTask(row) };
     }
     type Row = TaskRow & { readonly next_ms: number | null };
-    const [row] = await this.#ledger.database.ask<Row>(this.#sql.claim, values);
+    const [row] = await this.#ledger.database.ask<Row>(prompt(this.#sql.claim, leaseMs), values);
     this.#nearby = row!.id !== null;
     if (this.#nearby) {
       this.#ledger.tell([row!]);
@@ -141,9 +151,10 @@ class Claims {
   }
 
   /** Requeues tasks with ended leases, and lifts tasks behind the turn, in batches. */
-  async #look(): Promise<void> {
+  async #look(leaseMs: number): Promise<void> {
     this.#lookedMs = performance.now();
-    const { requeue, lift } = this.#sql;
+    const requeue = prompt(this.#sql.requeue, leaseMs);
+    const lift = prompt(this.#sql.lift, leaseMs);
     let rows: NewsRow[];
     do rows = await this.#ledger.change<NewsRow>(requeue);
     while (rows.length === BATCH);
