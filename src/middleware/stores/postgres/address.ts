@@ -52,7 +52,7 @@ export const MARK = 'falconry.session';
 const flags = (settings: Readonly<Record<string, string>>) =>
   Object.entries(settings).map(([name, value]) => `-c ${name}=${value.replace(' ', '\\ ')}`);
 
-/** The settings in the first message of a connection, which go before those of role and database. */
+/** The settings in the first message of a connection: they override those of role and database. */
 const session = (options: string) =>
   [
     ...flags(PREFERRED),
