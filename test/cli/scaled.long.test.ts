@@ -9,7 +9,7 @@ import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
 import { expectProblem, toAnswer } from '../middleware/support.ts';
 import { makeItems } from '../middleware/triples.ts';
 import { fact } from '../support/facts.ts';
-import { overPostgres, type PostgresServer } from '../support/postgres.ts';
+import { Line, overPostgres, type PostgresServer } from '../support/postgres.ts';
 import { hasRgw, openRgw, type Rgw } from '../support/rgw.ts';
 import { ask, completed, type Host, Hosts } from './hosts.ts';
 
@@ -123,6 +123,7 @@ describe.skipIf(!hasRgw())('on several hosts', () => {
     requests();
     endings();
     secondSignal();
+    vanished(server);
   });
 });
 
@@ -238,5 +239,32 @@ function secondSignal(): void {
     process.kill('SIGTERM');
     expect((await process.ended).code).toBe(null);
     expect(performance.now() - startMs).toBeLessThan(2000);
+  });
+}
+
+function vanished(server: () => PostgresServer): void {
+  it('end after their grace when the database has vanished', async () => {
+    await server().query('CREATE DATABASE vanished');
+    const line = new Line(server().folder);
+    const behind = new Hosts({ ...server(), url: await line.start() }, 'vanished', rgw);
+    try {
+      await behind.run('migrate');
+      const args = ['--threads', '1', '--grace', '1s'];
+      const both = await Promise.all([
+        behind.start('serve', '--port', '0', ...args),
+        behind.start('worker', ...args),
+      ]);
+      line.mode = 'stopped';
+      const asked = ask('a-key', both[0], 'GET', '/v1/svc/tasks').catch(() => null);
+      const startMs = performance.now();
+      for (const { process } of both) process.kill('SIGTERM');
+      const ended = await Promise.all(both.map(({ process }) => process.ended));
+      expect(ended.map(({ code }) => code)).toEqual([0, 0]);
+      expect(performance.now() - startMs).toBeLessThan(9000);
+      await asked;
+    } finally {
+      await behind.end();
+      await line.stop();
+    }
   });
 }

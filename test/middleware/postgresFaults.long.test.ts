@@ -1,74 +1,14 @@
 /** What only a store on a server can meet: lost connections, restarts, deadlocks, other hosts. */
-import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { connect, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
 import { createStore, type PostgresInternals } from '../../src/middleware/stores/postgres/store.ts';
-import { connectTo, overPostgres } from '../support/postgres.ts';
+import { connectTo, Line, overPostgres } from '../support/postgres.ts';
 import { accepted, until } from './support.ts';
 
 type Store = CompleteStore;
 const WAITING = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
 const CLAIM = { leaseMs: 60_000, threads: 1 };
-
-/** A line to the server that can be cut or stopped; what has been sent is not taken back. */
-class Line {
-  /** 'cut': the next answer of the server does not arrive, and the line is lost. */
-  mode: 'open' | 'cut' | 'stopped' = 'open';
-  cuts = 0;
-  folder = '';
-  /** The folder of the server for new connections. */
-  target: string;
-  readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  #silent = new WeakSet<Socket>();
-
-  constructor(target: string) {
-    this.target = target;
-    this.#server = createServer({ allowHalfOpen: true }, (client) => {
-      const server = connect(join(this.target, '.s.PGSQL.5432'));
-      const end = () => {
-        // A host that has vanished confirms nothing, not even an end.
-        if (this.mode === 'stopped') return;
-        client.destroy();
-        server.destroy();
-      };
-      for (const socket of [client, server]) {
-        this.#sockets.add(socket);
-        socket.on('error', end).on('close', end);
-      }
-      client.on('data', (data) => this.mode === 'stopped' || server.write(data));
-      server.on('data', (data) => {
-        if (this.mode === 'open' && !this.#silent.has(client)) client.write(data);
-        if (this.mode !== 'cut') return;
-        this.cuts++;
-        end();
-      });
-    });
-  }
-
-  async start(): Promise<string> {
-    this.folder = await mkdtemp(join(tmpdir(), 'falconry-proxy-'));
-    this.#server.listen(join(this.folder, '.s.PGSQL.5432'));
-    await once(this.#server, 'listening');
-    return `postgres://postgres@localhost/postgres?host=${encodeURIComponent(this.folder)}`;
-  }
-
-  /** From now on, nothing more arrives over the present connections; new ones work. */
-  silence(): void {
-    this.#silent = new WeakSet(this.#sockets);
-  }
-
-  async stop(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
-    this.#server.close();
-    await rm(this.folder, { recursive: true });
-  }
-}
 
 overPostgres('all', (server) => {
   let schema: string;

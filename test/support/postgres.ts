@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chown, cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -118,12 +119,8 @@ export async function startNewestPostgres(
   return programs === undefined ? null : startPostgres(programs, settings);
 }
 
-/** @param original the data of another server, of which the new one is a standby */
-async function startPostgres(
-  programs: string,
-  settings: Readonly<Record<string, string>> = {},
-  original?: string,
-): Promise<PostgresServer> {
+/** Makes the folder of a server, with new data or a copy. */
+async function makeData(programs: string, original: string | undefined) {
   const folder = await mkdtemp(join(tmpdir(), 'falconry-pg-'));
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
   // PostgreSQL refuses to run as root.
@@ -135,6 +132,16 @@ async function startPostgres(
   const made = ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-locale', '-E', 'UTF8'];
   if (original === undefined) await run(join(bin, 'initdb'), [...made, '--no-sync'], options);
   else await run('cp', ['-a', original, data], options);
+  return { folder, bin, data, options };
+}
+
+/** @param original the data of another server, of which the new one is a standby */
+async function startPostgres(
+  programs: string,
+  settings: Readonly<Record<string, string>> = {},
+  original?: string,
+): Promise<PostgresServer> {
+  const { folder, bin, data, options } = await makeData(programs, original);
   const becomeStandby = () => run('touch', [join(data, 'standby.signal')], options);
   if (original !== undefined) await becomeStandby();
   const url = addressIn(folder);
@@ -184,6 +191,61 @@ async function startPostgres(
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** A line to the server that can be cut or stopped; what has been sent is not taken back. */
+export class Line {
+  /** 'cut': the next answer of the server does not arrive, and the line is lost. */
+  mode: 'open' | 'cut' | 'stopped' = 'open';
+  cuts = 0;
+  folder = '';
+  /** The folder of the server for new connections. */
+  target: string;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #silent = new WeakSet<Socket>();
+
+  constructor(target: string) {
+    this.target = target;
+    this.#server = createServer({ allowHalfOpen: true }, (client) => {
+      const server = connect(join(this.target, '.s.PGSQL.5432'));
+      const end = () => {
+        // A host that has vanished confirms nothing, not even an end.
+        if (this.mode === 'stopped') return;
+        client.destroy();
+        server.destroy();
+      };
+      for (const socket of [client, server]) {
+        this.#sockets.add(socket);
+        socket.on('error', end).on('close', end);
+      }
+      client.on('data', (data) => this.mode === 'stopped' || server.write(data));
+      server.on('data', (data) => {
+        if (this.mode === 'open' && !this.#silent.has(client)) client.write(data);
+        if (this.mode !== 'cut') return;
+        this.cuts++;
+        end();
+      });
+    });
+  }
+
+  async start(): Promise<string> {
+    this.folder = await mkdtemp(join(tmpdir(), 'falconry-proxy-'));
+    this.#server.listen(join(this.folder, '.s.PGSQL.5432'));
+    await once(this.#server, 'listening');
+    return addressIn(this.folder);
+  }
+
+  /** From now on, nothing more arrives over the present connections; new ones work. */
+  silence(): void {
+    this.#silent = new WeakSet(this.#sockets);
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.#sockets) socket.destroy();
+    this.#server.close();
+    await rm(this.folder, { recursive: true });
+  }
 }
 
 /** A connection that ends with the test. */
