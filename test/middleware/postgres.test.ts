@@ -14,6 +14,11 @@ describe('options of the store on PostgreSQL', () => {
       [{ url: `postgres://me:${PASSWORD}@host:port/db` }, /"url" must be an address/],
       [{ url: 5 }, /"url" must be an address/],
       [{ url: 'postgres://host/db', directUrl: PASSWORD }, /"directUrl" must be an address/],
+      [{ url: 'postgres://host/db?pooled=yes' }, /"pooled" in "url" must be 1 or 0/],
+      [
+        { url: 'postgres://a/b', directUrl: 'postgres://a/b?pgbouncer=true' },
+        /"directUrl" must be/,
+      ],
       [{ url: 'postgres://host/db', schema: 'a"b' }, /"schema" must be a name/],
       [{ url: 'postgres://host/db', connections: 0 }, /"connections" must be a whole number/],
       [{ url: 'postgres://host/db', colour: 'red' }, /"colour" is not an option/],

@@ -35,7 +35,7 @@ overPostgres('all', (server, major) => {
       let url: string;
       beforeAll(async () => {
         const role = await contraryRole(server());
-        pooler = pooled ? await startPooler(server(), program!, role) : undefined;
+        pooler = pooled ? await startPooler(server(), program!, { user: role }) : undefined;
         url = pooler ? `${pooler.url}&pooled=1` : server().url.replace('postgres@', `${role}@`);
       });
       afterAll(() => pooler?.stop());

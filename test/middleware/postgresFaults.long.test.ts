@@ -1,4 +1,5 @@
 /** What only a store on a server can meet: lost connections, restarts, deadlocks, other hosts. */
+import pg from 'pg';
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
 import type { CompleteStore } from '../../src/middleware/stores/port/serviceStore.ts';
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
@@ -167,6 +168,40 @@ overPostgres('all', (server) => {
     for (const attempt of tries) await expect(attempt()).rejects.toMatchObject(unavailable);
     await primary.query('SELECT pg_promote()');
     await readOnly('off');
+  });
+
+  it.each(['26000', '42P05'])('blames a pooler for names that are lost: %s', async (code) => {
+    const store = open();
+    await store.open();
+    const { query } = pg.Client.prototype;
+    const lost = Object.assign(new Error('prepared statement'), { code, severity: 'ERROR' });
+    pg.Client.prototype.query = function (this: pg.Client, ...args: [{ name?: string }]) {
+      if (args[0].name !== undefined) return Promise.reject(lost);
+      return (query as (...args: unknown[]) => unknown).apply(this, args);
+    } as typeof query;
+    onTestFinished(() => {
+      pg.Client.prototype.query = query;
+    });
+    const cause = { message: expect.stringContaining('a pooler: add ?pooled=1 (') };
+    const misled = { code: 'STORE_UNAVAILABLE', cause: expect.objectContaining(cause) };
+    await expect(store.tasks.get(1)).rejects.toMatchObject(misled);
+    pg.Client.prototype.query = query;
+    // Some connections may still have the right names, but it is not ready.
+    await expect(store.tasks.ping()).rejects.toMatchObject(misled);
+  });
+
+  it('answers 503 when others are in the way of every try', async () => {
+    const store = open();
+    const { id } = await put(store);
+    const trouble = `CREATE FUNCTION ${schema}.trouble() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'others' USING ERRCODE = TG_ARGV[0]; END $$`;
+    await server().query(trouble);
+    for (const code of ['40001', '40P01', '23505', '25P04', '55006', '58P01']) {
+      await server().query(`CREATE OR REPLACE TRIGGER trouble BEFORE UPDATE ON ${schema}.tasks
+        FOR EACH ROW EXECUTE FUNCTION ${schema}.trouble('${code}')`);
+      const fault = { code: 'STORE_UNAVAILABLE', status: 503 };
+      await expect(store.tasks.cancel(id, 1), code).rejects.toMatchObject(fault);
+    }
   });
 
   it('loses and doubles nothing when the server crashes under its workers', async () => {

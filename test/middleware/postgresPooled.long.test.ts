@@ -1,6 +1,7 @@
 /** The store behind PgBouncer, which lends connections by the transaction. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TaskNews } from '../../src/middleware/stores/port/taskStore.ts';
+import { migrate } from '../../src/middleware/stores/postgres/migrate.ts';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
 import { overPostgres, POOLER, type Pooler, skipLoudly, startPooler } from '../support/postgres.ts';
 import { accepted, until } from './support.ts';
@@ -16,11 +17,32 @@ describe.skipIf(program === undefined)('behind PgBouncer', () => {
     });
     afterAll(() => pooler?.stop());
 
-    it('needs to be told, since settings and names do not stay in a connection', async () => {
+    it.each(['', 'options'])('says that it must be told, if it ignores "%s"', async (ignored) => {
       const schema = await server().newSchema();
-      const store = createStore({ url: pooler.url, schema });
-      await expect(store.open()).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      const more: Record<string, string> =
+        ignored === '' ? {} : { ignore_startup_parameters: ignored };
+      const own = await startPooler(server(), program!, more);
+      const store = createStore({ url: own.url, schema });
+      const misled = (advice: string) => ({
+        code: 'STORE_UNAVAILABLE',
+        cause: expect.objectContaining({
+          message: expect.stringMatching(`^the address leads to a pooler: ${advice} \\(08P01: `),
+        }),
+      });
+      for (const attempt of [
+        () => store.open(),
+        () => store.tasks.ping(),
+        () => store.tasks.get(1),
+      ]) {
+        await expect(attempt()).rejects.toMatchObject(misled('add \\?pooled=1'));
+      }
       await store.close();
+      const given = migrate(own.url, { schema });
+      await expect(given).rejects.toMatchObject(misled('give that of the server itself'));
+      const told = createStore({ url: `${own.url}&pgbouncer=true`, schema });
+      await told.open();
+      await told.close();
+      await own.stop();
     });
 
     it('hands each task to one worker, and hears of changes past the pooler', async () => {

@@ -317,7 +317,7 @@ export const POOLER = {
 export async function startPooler(
   server: PostgresServer,
   program: string,
-  user = 'postgres',
+  { user = 'postgres', ...more }: Readonly<Record<string, string>> = {},
 ): Promise<Pooler> {
   const folder = await mkdtemp(join(tmpdir(), 'falconry-pool-'));
   const file = join(folder, 'pgbouncer.ini');
@@ -327,6 +327,7 @@ export async function startPooler(
     auth_type: 'any',
     pool_mode: 'transaction',
     default_pool_size: 2,
+    ...more,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const databases = `[databases]\npostgres = host=${server.folder} user=${user}\n`;

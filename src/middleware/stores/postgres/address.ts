@@ -75,10 +75,17 @@ export function readAddress(name: string, url: unknown): Address {
     throw new TypeError(`"${name}" must be an address such as postgres://user@host:5432/database`);
   }
   const { searchParams } = parsed;
-  const pooled = searchParams.get('pooled') === '1';
-  const options = searchParams.get('options') ?? '';
-  searchParams.delete('pooled');
-  searchParams.delete('options');
+  const take = (key: string) => {
+    const value = searchParams.get(key);
+    searchParams.delete(key);
+    return value ?? '';
+  };
+  const asked = [take('pooled'), take('pgbouncer')];
+  if (asked.some((value) => !/^(|0|1|true|false)$/.test(value))) {
+    throw new TypeError(`"pooled" in "${name}" must be 1 or 0`);
+  }
+  const pooled = asked.some((value) => /^(1|true)$/.test(value));
+  const options = take('options');
   const host = searchParams.get('host') ?? parsed.hostname;
   const port = searchParams.get('port') ?? (parsed.port || '5432');
   return {

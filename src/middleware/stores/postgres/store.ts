@@ -24,9 +24,9 @@ import { upkeep } from './upkeep.ts';
 
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:5432/database`. `?pooled=1` is for poolers such as PgBouncer in
-   * transaction mode: statements have no names and are planned at every use, and time limits must
-   * be set for the role (`ALTER ROLE … SET statement_timeout`).
+   * `postgres://user:password@host:5432/database`. `?pooled=1` (or `?pgbouncer=true`) is for poolers
+   * such as PgBouncer in transaction mode: statements have no names, are planned at every use, and
+   * run in transactions that begin with the store's settings.
    */
   readonly url: string;
   /** Address past the pooler, for hints; without it, workers of a pooled store only poll. */
@@ -60,6 +60,7 @@ export function createStore(
   const address = readAddress('url', options.url);
   const direct =
     options.directUrl === undefined ? null : readAddress('directUrl', options.directUrl);
+  if (direct?.pooled) throw new TypeError('"directUrl" must be that of the server itself');
   const schema = readSchema(options.schema ?? 'falconry');
   const database = new Database({ address, schema, connections, nowMs });
   const listening = direct ?? (address.pooled ? null : address);
