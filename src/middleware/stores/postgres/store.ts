@@ -24,9 +24,9 @@ import { upkeep } from './upkeep.ts';
 
 export interface PostgresOptions {
   /**
-   * `postgres://user:password@host:5432/database`. `?pooled=1` (or `?pgbouncer=true`) is for poolers
-   * such as PgBouncer in transaction mode: statements have no names, are planned at every use, and
-   * run in transactions that begin with the store's settings.
+   * `postgres://user:password@host:5432/database`. `?pooled=1` (or `?pgbouncer=true`) is for
+   * poolers such as PgBouncer in transaction mode: statements have no names, are planned at every
+   * use, and run in transactions that begin with the store's settings.
    */
   readonly url: string;
   /** Address past the pooler, for hints; without it, workers of a pooled store only poll. */
