@@ -382,7 +382,7 @@ describe('mistakes', () => {
     [
       'a secret key that is none',
       1,
-      /does not hold a secret_key/,
+      /"secret_key" is missing/,
       ['sign', '--key', 'public.json', 'a.txt'],
     ],
     [
