@@ -33,6 +33,12 @@ const callSeconds = {
 const failedCalls = counter('falconry_failed_calls_total', 'port', 'verb');
 const hints = counter('falconry_hints_total', 'kind');
 const swept = counter('falconry_swept_tasks_total', 'kind');
+const damaged = counter('falconry_damaged_files_total', 'file');
+const clockAhead = new Gauge({
+  name: 'falconry_clock_ahead_seconds',
+  help: 'falconry_clock_ahead_seconds',
+  registers,
+});
 
 /** Counts calls to the store and to the files: the option `onPortCall`. */
 export function onPortCall({ port, verb, durationMs, failed }: PortCall): void {
@@ -50,7 +56,10 @@ export function onEvent(event: ServiceEvent): void {
     requestSeconds.observe(labels, event.durationMs / 1000);
   } else if (event.type === 'hint') {
     hints.inc({ kind: event.state });
+  } else if (event.type === 'damaged') {
+    damaged.inc({ file: 'result' });
   } else if (event.type === 'swept') {
+    clockAhead.set(event.aheadMs / 1000);
     swept.inc({ kind: 'expired' }, event.expired);
     swept.inc({ kind: 'removed' }, event.removed);
   } else if (event.type === 'work') {
@@ -67,6 +76,9 @@ function onWork(work: WorkEvent): void {
     phaseSeconds.observe({ phase: work.phase }, work.durationMs / 1000);
   } else {
     attempts.inc({ outcome: work.type });
+    if (work.type === 'retried' && work.error.code === 'FILE_DAMAGED') {
+      damaged.inc({ file: 'input' });
+    }
     if (work.type === 'completed') {
       signatures.inc(work.signatures);
       resultBytes.observe({ format: work.format }, work.aggregateBytes);
