@@ -1,4 +1,5 @@
 /** How a request goes over the line: in one piece, in chunks, drop by drop, cut off. */
+import { isPlainTarget } from '../../../src/middleware/http/address.ts';
 import type { RawRequest } from '../../middleware/rawHttp.ts';
 import type { Piece, Real, RequestPlan } from './requests.ts';
 
@@ -111,8 +112,10 @@ export function overTheLine(sent: Sent, port: number): RawRequest {
   }
 }
 
-/** The path as the service reads it: dots resolved, percent signs decoded where they can be. */
+/** The path as the service reads it: percent signs are decoded where they can be. */
 export function pathOf(target: string): string {
+  // None that the service has if it is spelt unusually; of a whole URL, its path counts.
+  if (!isPlainTarget(target.replace(/^\w+:\/\/[^/]*/, ''))) return '/unusual';
   const { pathname } = new URL(target, 'http://falcon.test');
   return pathname.replaceAll(/%25/g, '%');
 }
