@@ -71,6 +71,8 @@ describe('a bucket', () => {
     limiter.chargeBody('c', 32 * 1024 * 1024);
     expect([...'abc'].map((key) => passing(limiter, key, 0))).toEqual([4, 2, 0]);
     expect(retryAfter(() => limiter.check('c', 0))).toBe('253');
+    expect(retryAfter(() => limiter.check('c', 0, 0))).toBe('252');
+    expect(retryAfter(() => limiter.check('a', 0, 0))).toBe(undefined);
   });
 
   it('names the wait until the next token, in whole seconds, at least one', () => {

@@ -46,12 +46,12 @@ export class RequestLimiter {
     this.charge(key, Math.floor(bytes / BYTES_PER_REQUEST));
   }
 
-  /** Throws when `take` would, but takes nothing. */
-  check(key: number | string, nowMs = performance.now()): void {
+  /** Throws when `take` would, but takes nothing. A cost of 0 refuses only those in debt. */
+  check(key: number | string, nowMs = performance.now(), cost = 1): void {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return;
     const tokens = refilled(bucket, nowMs);
-    if (tokens < 1) throw refusal({ ...bucket, tokens });
+    if (tokens < cost) throw refusal({ ...bucket, tokens }, cost);
   }
 
   #bucketOf(key: number | string, rate: Rate, nowMs: number): Bucket {
