@@ -32,8 +32,9 @@ describe.skipIf(program === undefined)('behind PgBouncer', () => {
       const schema = await server().newSchema();
       const own = await startPooler(server(), program!, ignored ? IGNORING : {});
       const store = createStore({ url: own.url, schema });
-      for (const attempt of [store.open(), store.tasks.ping(), store.tasks.get(1)]) {
-        await expect(attempt).rejects.toMatchObject(misled('add \\?pooled=1'));
+      const attempts = [() => store.open(), () => store.tasks.ping(), () => store.tasks.get(1)];
+      for (const attempt of attempts) {
+        await expect(attempt()).rejects.toMatchObject(misled('add \\?pooled=1'));
       }
       await store.close();
       const ofServer = misled('give that of the server itself');
