@@ -40,6 +40,7 @@ export function createApp(runtime: Runtime): Hono<Env> {
     limiter,
     anonymous: new AnonymousLimiter({ perSecond: refusedPerSecond, burst: refusedBurst }),
     visitors: new RequestLimiter({ perSecond: refusedPerSecond, burst: refusedBurst }),
+    refusals: new RequestLimiter(PROMPT_REFUSALS),
     reservations: new Reservations(),
   };
   const routes: Route[] = [
@@ -112,13 +113,10 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   try {
     if (route.right === 'open') deps.visitors.take(remoteAddress(c, deps.settings));
     else leave = deps.runtime.enter();
-    const caller = route.right === 'key' ? await identify(c, deps) : { clientId: 0 };
-    if (route.right === 'key') {
-      c.set('clientId', caller.clientId);
-      const { rate } = await deps.runtime.ports.limits.of(caller.clientId);
-      deps.limiter.take(caller.clientId, rate, performance.now(), route.cost?.(c));
-    }
-    response = await route.handle(c, caller);
+    response =
+      route.right === 'key'
+        ? await serveCaller(c, deps, route)
+        : await route.handle(c, { clientId: 0 }, undefined);
     // These answers contain signed URLs.
     const { headers } = response;
     if (route.right === 'key' && !headers.has('cache-control')) {
@@ -130,7 +128,64 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
   } finally {
     leave();
   }
+  if (response.status === 429) await holdBack(c, deps);
   return response;
+}
+
+/** A sender that asks again at once would be refused thousands of times a second. */
+const PROMPT_REFUSALS = { perSecond: 20, burst: 20 };
+const HELD_BACK_MS = 150;
+
+async function holdBack(c: Context<Env>, { refusals, settings }: Deps): Promise<void> {
+  try {
+    refusals.take(c.get('clientId') ?? remoteAddress(c, settings));
+  } catch {
+    await new Promise((resolve) => setTimeout(resolve, HELD_BACK_MS));
+  }
+}
+
+/**
+ * Serves the sender of an API key. While the key is looked up, what the handler needs is read for
+ * the client that had the key last, unless this client is over its rate.
+ */
+async function serveCaller(c: Context<Env>, deps: Deps, route: Route): Promise<Response> {
+  const { limiter, runtime, anonymous } = deps;
+  const { limits } = runtime.ports;
+  const sender = senderOf(c, deps.settings);
+  const cost = route.cost?.(c);
+  const rated = async (clientId: number, verb: 'check' | 'take'): Promise<void> => {
+    c.set('clientId', clientId);
+    const { rate } = await limits.of(clientId);
+    limiter[verb](clientId, rate, performance.now(), cost);
+  };
+  const last = anonymous.admit(sender.address, sender.credentials);
+  // What a host's own hook reads may name another client each time.
+  const isLikely = last !== undefined && !deps.settings.authenticate;
+  if (isLikely) await rated(last, 'check');
+  const begun = isLikely ? route.begin?.(c, last) : undefined;
+  // It is of no use if the caller is refused.
+  begun?.catch(() => {});
+  c.set('clientId', undefined);
+  const caller = await identify(c, deps, sender.address);
+  if (caller.clientId !== last) anonymous.good(sender.credentials, caller.clientId);
+  await rated(caller.clientId, 'take');
+  const read = caller.clientId === last && begun ? begun : route.begin?.(c, caller.clientId);
+  return route.handle(c, caller, await read);
+}
+
+interface Sender {
+  readonly address: string;
+  /** The API key, and whatever else a host may authenticate by. */
+  readonly credentials: string;
+}
+
+function senderOf(c: Context, settings: Settings): Sender {
+  const { headers } = c.req.raw;
+  const { authenticate, credentialHeaders } = settings;
+  const credentials = authenticate
+    ? credentialsOf(headers, credentialHeaders)
+    : (headers.get('authorization') ?? '');
+  return { address: remoteAddress(c, settings), credentials };
 }
 
 /**
@@ -138,15 +193,14 @@ async function serve(c: Context<Env>, deps: Deps, route: Route): Promise<Respons
  *
  * @throws ProblemError `UNAUTHENTICATED`, or `RATE_LIMITED` after too many such requests
  */
-async function identify(c: Context, { settings, runtime, anonymous }: Deps): Promise<Caller> {
+async function identify(
+  c: Context,
+  { settings, runtime, anonymous }: Deps,
+  address: string,
+): Promise<Caller> {
   const { ports } = runtime;
   const { raw } = c.req;
   const key = raw.headers.get('authorization') ?? '';
-  // A host may authenticate by other headers.
-  const { credentialHeaders } = settings;
-  const credentials = settings.authenticate ? credentialsOf(raw.headers, credentialHeaders) : key;
-  const address = remoteAddress(c, settings);
-  anonymous.admit(address, credentials);
   let reason = mayBeForged(c, settings) ? FORGED : null;
   const find = async () => (reason === null ? ports.authenticate(key, raw) : null);
   const caller = await find().catch((error) => {
@@ -162,7 +216,6 @@ async function identify(c: Context, { settings, runtime, anonymous }: Deps): Pro
       headers: { 'www-authenticate': `ApiKey realm="${realm}"` },
     });
   }
-  anonymous.good(credentials);
   return caller;
 }
 

@@ -70,24 +70,24 @@ describe('a bucket', () => {
     limiter.chargeBody('b', 256 * 1024);
     limiter.chargeBody('c', 32 * 1024 * 1024);
     expect([...'abc'].map((key) => passing(limiter, key, 0))).toEqual([4, 2, 0]);
-    expect(retryAfter(() => limiter.check('c', 0))).toBe('253');
-    expect(retryAfter(() => limiter.check('c', 0, 0))).toBe('252');
-    expect(retryAfter(() => limiter.check('a', 0, 0))).toBe(undefined);
+    expect(retryAfter(() => limiter.check('c', undefined, 0))).toBe('253');
+    expect(retryAfter(() => limiter.check('c', undefined, 0, 0))).toBe('252');
+    expect(retryAfter(() => limiter.check('a', undefined, 0, 0))).toBe(undefined);
   });
 
   it('names the wait until the next token, in whole seconds, at least one', () => {
     const limiter = new RequestLimiter({ perSecond: 0.25, burst: 1 });
     limiter.take('a', undefined, 0);
     expect(retryAfter(() => limiter.take('a', undefined, 0))).toBe('4');
-    expect(retryAfter(() => limiter.check('a', 2500))).toBe('2');
-    expect(retryAfter(() => limiter.check('a', 3999))).toBe('1');
-    expect(retryAfter(() => limiter.check('a', 4000))).toBe(undefined);
+    expect(retryAfter(() => limiter.check('a', undefined, 2500))).toBe('2');
+    expect(retryAfter(() => limiter.check('a', undefined, 3999))).toBe('1');
+    expect(retryAfter(() => limiter.check('a', undefined, 4000))).toBe(undefined);
   });
 });
 
 it('an address over its limit is served for credentials that were valid', () => {
   const limiter = new AnonymousLimiter({ perSecond: 0.001, burst: 2 });
-  limiter.good('valid');
+  limiter.good('valid', 7);
   for (let i = 0; i < 2; i++) {
     limiter.admit('10.0.0.1', 'guess');
     limiter.refused('10.0.0.1');

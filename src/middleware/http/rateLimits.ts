@@ -47,11 +47,12 @@ export class RequestLimiter {
   }
 
   /** Throws when `take` would, but takes nothing. A cost of 0 refuses only those in debt. */
-  check(key: number | string, nowMs = performance.now(), cost = 1): void {
+  check(key: number | string, rate?: Rate, nowMs = performance.now(), cost = 1): void {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return;
-    const tokens = refilled(bucket, nowMs);
-    if (tokens < cost) throw refusal({ ...bucket, tokens }, cost);
+    const now = { ...bucket, rate: rate ?? bucket.rate, tokens: refilled(bucket, nowMs) };
+    const needed = Math.min(cost, now.rate.burst);
+    if (now.tokens < needed) throw refusal(now, needed);
   }
 
   #bucketOf(key: number | string, rate: Rate, nowMs: number): Bucket {
@@ -112,21 +113,22 @@ export function credentialsOf(headers: Headers, names?: readonly string[]): stri
  */
 export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;
-  /** Keyed hashes of the credentials that were valid most recently. */
-  readonly #good = new Set<string>();
+  /** Keyed hashes of the credentials that were valid most recently, and whose they were. */
+  readonly #good = new Map<string, number>();
   readonly #salt = randomBytes(16);
 
   constructor(rate: Rate) {
     this.#limiter = new RequestLimiter(rate);
   }
 
-  /** @throws ProblemError `RATE_LIMITED` if the address is over its limit, credentials unknown */
-  admit(address: string, credentials: string): void {
-    try {
-      this.#limiter.check(address);
-    } catch (refusal) {
-      if (!this.#good.has(this.#hash(credentials))) throw refusal;
-    }
+  /**
+   * @returns the client that had these credentials last, if they were valid recently
+   * @throws ProblemError `RATE_LIMITED` if the address is over its limit, credentials unknown
+   */
+  admit(address: string, credentials: string): number | undefined {
+    const last = this.#good.get(this.#hash(credentials));
+    if (last === undefined) this.#limiter.check(address);
+    return last;
   }
 
   /**
@@ -138,13 +140,14 @@ export class AnonymousLimiter {
     this.#limiter.take(address);
   }
 
-  good(credentials: string): void {
+  good(credentials: string, clientId: number): void {
     // Without credentials, a request cannot be told from others of its address.
     if (credentials === '') return;
     const hash = this.#hash(credentials);
-    if (this.#good.has(hash)) return;
-    if (this.#good.size >= MAX_GOOD_KEYS) this.#good.delete(this.#good.values().next().value!);
-    this.#good.add(hash);
+    if (!this.#good.has(hash) && this.#good.size >= MAX_GOOD_KEYS) {
+      this.#good.delete(this.#good.keys().next().value!);
+    }
+    this.#good.set(hash, clientId);
   }
 
   #hash(credentials: string): string {

@@ -8,18 +8,16 @@ import { CodedError } from '../../shared/errors.ts';
 import { isFinal } from '../../wire/taskStates.ts';
 import { isRefusal } from '../identity/callers.ts';
 import type { Task } from '../stores/port/task.ts';
-import { findTask, progressRecord, resultUrl } from './records.ts';
+import { progressRecord, resultUrl } from './records.ts';
 import type { Deps, Route } from './route.ts';
 
 const ASK_EVERY_MS = 1000;
 /** Comments keep proxies from closing a quiet stream. */
 const COMMENT_EVERY_MS = 15_000;
 
-export function followEvents(deps: Deps): Route['handle'] {
+export function followEvents(deps: Deps): Route<Task>['handle'] {
   const open = new Map<number, number>();
-  return async (c, caller) => {
-    const { clientId } = caller;
-    const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
+  return async (c, { clientId }, task) => {
     if (isFinal(task.state) && c.req.header('last-event-id') === eventId(task)) {
       return new Response(null, { status: 204 });
     }

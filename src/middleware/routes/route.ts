@@ -49,6 +49,8 @@ export interface Deps {
   readonly anonymous: AnonymousLimiter;
   /** Limits the documents that need no key, by address. */
   readonly visitors: RequestLimiter;
+  /** Refusals that are answered at once, by client or address. */
+  readonly refusals: RequestLimiter;
   readonly reservations: Reservations;
 }
 
@@ -57,7 +59,8 @@ export interface Caller {
   readonly clientId: number;
 }
 
-export interface Route {
+/** `Begun`: what `begin` returns. */
+export interface Route<Begun = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** Below the mount point: `/v1/…`. */
   readonly path: string;
@@ -68,7 +71,12 @@ export interface Route {
   readonly right: 'key' | 'url' | 'open';
   /** The requests that one counts as, in the rate of its client. Default: 1. */
   cost?(c: Context<Env>): number;
-  handle(c: Context<Env>, caller: Caller): Promise<Response>;
+  /**
+   * What `handle` reads first of a client. May be called before it is known that this client sent
+   * the request.
+   */
+  begin?(c: Context<Env>, clientId: number): Promise<Begun>;
+  handle(c: Context<Env>, caller: Caller, begun: Begun): Promise<Response>;
 }
 
 /** Returns the task id in a path, or null if it is malformed. */

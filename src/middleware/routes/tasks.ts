@@ -5,11 +5,11 @@ import { isFinal, STATE_TEXTS, stateOfText } from '../../wire/taskStates.ts';
 import { decodeCursor, encodeCursor, type Position } from '../http/cursor.ts';
 import type { Env } from '../http/observe.ts';
 import { ProblemError } from '../http/problems.ts';
-import type { ListedTask } from '../stores/port/task.ts';
-import type { ListQuery } from '../stores/port/taskStore.ts';
+import type { ListedTask, Task } from '../stores/port/task.ts';
+import type { ListPage, ListQuery, TaskStore } from '../stores/port/taskStore.ts';
 import { followEvents } from './events.ts';
 import { answerRecord, findTask, listItem, resultUrl } from './records.ts';
-import type { Caller, Deps, Route } from './route.ts';
+import type { Deps, Route } from './route.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1000;
@@ -17,24 +17,32 @@ const MAX_LIMIT = 1000;
 export function taskRoutes(deps: Deps): Route[] {
   const base = `/v1/${deps.settings.serviceName}/tasks`;
   const right = 'key';
+  const begin = (c: Context<Env>, clientId: number) =>
+    findTask(deps.runtime.ports.store, c.req.param('id'), { clientId });
+  const ofTask = (method: 'GET' | 'DELETE', suffix: string, handle: OfTask): Route<Task> => ({
+    method,
+    path: `${base}/:id${suffix}`,
+    right,
+    begin,
+    handle,
+  });
   return [
-    { method: 'GET', path: base, right, cost: listCost, handle: list(deps) },
     {
       method: 'GET',
-      path: `${base}/:id`,
+      path: base,
       right,
-      async handle(c, caller) {
-        const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
-        return answerRecord(c, deps, task, 200);
-      },
+      cost: listCost,
+      begin: firstPage(deps),
+      handle: list(deps),
     },
-    { method: 'DELETE', path: `${base}/:id`, right, handle: remove(deps) },
-    { method: 'GET', path: `${base}/:id/result`, right, handle: result(deps) },
-    { method: 'GET', path: `${base}/:id/events`, right, handle: followEvents(deps) },
+    ofTask('GET', '', async (c, _, task) => answerRecord(c, deps, task, 200)),
+    ofTask('DELETE', '', remove(deps)),
+    ofTask('GET', '/result', result(deps)),
+    ofTask('GET', '/events', followEvents(deps)),
   ];
 }
 
-type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
+type OfTask = Route<Task>['handle'];
 
 /** So many tasks of a list count as one request. */
 const ROWS_PER_REQUEST = DEFAULT_LIMIT;
@@ -47,24 +55,38 @@ const listCost = (c: Context): number => {
   return limit <= MAX_LIMIT ? costOf(limit) : 1;
 };
 
-function list(deps: Deps): Handler {
-  return async (c, { clientId }) => {
+interface FirstPage {
+  readonly query: ListQuery;
+  readonly page: ListPage;
+}
+
+/** A slice of a list: a large page must not delay the requests of others. */
+const sliceOf = (store: TaskStore, query: ListQuery): Promise<ListPage> =>
+  store.list({ ...query, limit: Math.min(ROWS_PER_REQUEST, query.limit) });
+
+function firstPage({ runtime }: Deps) {
+  return async (c: Context, clientId: number): Promise<FirstPage> => {
+    const { store, cursorSecret } = runtime.ports;
+    const query = readQuery(c, clientId, cursorSecret);
+    return { query, page: await sliceOf(store, query) };
+  };
+}
+
+function list(deps: Deps): Route<FirstPage>['handle'] {
+  return async (c, { clientId }, { query, page }) => {
     const { store, cursorSecret } = deps.runtime.ports;
     const { retentionMs } = deps.settings;
-    let query = readQuery(c, clientId, cursorSecret);
     const { limit, order = 'asc' } = query;
     const tasks: unknown[] = [];
     let last: ListedTask | undefined;
-    // In slices, so that a large page does not delay the requests of others.
-    for (let isWhole = true; isWhole && tasks.length < limit; ) {
-      const slice = Math.min(ROWS_PER_REQUEST, limit - tasks.length);
-      const page = await store.list({ ...query, limit: slice });
+    for (;;) {
       for (const task of page.tasks) {
         tasks.push(listItem(task, await resultUrl(c, deps, task), retentionMs));
         last = task;
       }
-      isWhole = page.tasks.length === slice;
-      if (last !== undefined) query = { ...query, after: last.id };
+      const left = limit - tasks.length;
+      if (last === undefined || left === 0 || page.tasks.length < ROWS_PER_REQUEST) break;
+      page = await sliceOf(store, { ...query, limit: left, after: last.id });
     }
     deps.limiter.charge(clientId, costOf(tasks.length) - costOf(limit));
     // The page after the last one is empty: clients may stop there or at `""`.
@@ -125,10 +147,9 @@ function readLimit(text: string | undefined): number {
 const badQuery = (message: string) => new ProblemError('INVALID_QUERY', { message });
 
 /** Cancels an unfinished task (200, the record), removes a finished one (204). */
-function remove(deps: Deps): Handler {
-  return async (c, caller) => {
+function remove(deps: Deps): OfTask {
+  return async (c, caller, task) => {
     const { store, blobs } = deps.runtime.ports;
-    const task = await findTask(store, c.req.param('id'), caller);
     if (!isFinal(task.state)) {
       const cancelled = await store.cancel(task.id, caller.clientId);
       if (cancelled.ok) {
@@ -147,9 +168,8 @@ function remove(deps: Deps): Handler {
 }
 
 /** Redirects to the signed URL of the result file. */
-function result(deps: Deps): Handler {
-  return async (c, caller) => {
-    const task = await findTask(deps.runtime.ports.store, c.req.param('id'), caller);
+function result(deps: Deps): OfTask {
+  return async (c, _, task) => {
     // A presigned URL is valid for one method.
     const method = c.req.method === 'HEAD' ? 'HEAD' : 'GET';
     const url = await resultUrl(c, deps, task, method);

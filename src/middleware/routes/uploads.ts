@@ -52,7 +52,7 @@ async function upload(c: Context, deps: Deps, turns: UploadTurns): Promise<Respo
   const task = await openTask(store, taskId);
   const encoding = requireForm(c);
   // The URL is free; its client may still owe for earlier bodies.
-  deps.limiter.check(task.clientId, performance.now(), 0);
+  deps.limiter.check(task.clientId, undefined, undefined, 0);
 
   const turn = await turns.take(task.clientId, taskId);
   let reservation: Reservation | undefined;
