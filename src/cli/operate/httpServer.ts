@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { addressGroup } from '../../middleware/http/address.ts';
+import { readDirectly } from '../../middleware/http/body.ts';
 import { holdContinue } from '../../middleware/http/continue.ts';
 import { problemBody, unseenProblem } from '../../middleware/http/problems.ts';
 import { newTraceId, REQUEST_ID, requestIdOf } from '../../middleware/http/traceContext.ts';
@@ -49,7 +50,11 @@ const LINGER_MS = 30_000;
 /** Resolves when the port is open. @throws Error of the system if it cannot be opened */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { headersTimeoutMs = 30_000, requestTimeoutMs = 900_000, lastLingerMs = 1000 } = options;
-  const listener = getRequestListener(options.fetch, {
+  const fetch = (request: Request, env: { readonly incoming: unknown }) => {
+    readDirectly(request, env.incoming as IncomingMessage);
+    return options.fetch(request, env);
+  };
+  const listener = getRequestListener(fetch, {
     errorHandler: (error) => {
       const isMalformed = error instanceof Error && error.name === 'RequestError';
       return unseenProblem(new CodedError(isMalformed ? 'MALFORMED_REQUEST' : 'INTERNAL'));

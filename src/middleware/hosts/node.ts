@@ -5,6 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { pathOf } from '../http/address.ts';
+import { readDirectly } from '../http/body.ts';
 import { holdContinue } from '../http/continue.ts';
 import { unseenProblem } from '../http/problems.ts';
 import {
@@ -118,7 +119,9 @@ async function listenerOf(
   return getRequestListener(
     (request, env) => {
       const incoming = env.incoming as HostRequest;
-      const whole = isRead(incoming) ? withReadBody(request, incoming) : request;
+      const read = isRead(incoming);
+      if (!read) readDirectly(request, incoming);
+      const whole = read ? withReadBody(request, incoming) : request;
       return answer(whole, mountOf(incoming), env);
     },
     {

@@ -4,6 +4,7 @@
  * it is decompressed. Senders that are too slow are refused, and each client may use only its share
  * of the memory. Whether the items of a batch are valid is checked later (tasks/performTask.ts).
  */
+import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
@@ -159,20 +160,45 @@ async function* pieces(
   }
 }
 
+/** The part of a reader of the web's streams that is used here. */
+interface BodyReader {
+  read(): Promise<{ readonly done?: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+const direct = new WeakMap<Request, IncomingMessage>();
+
+/**
+ * Notes where Node has the body of a request that goes straight to the service: to read it there
+ * takes a fraction of the time that streams of the web take.
+ */
+export function readDirectly(request: Request, incoming: IncomingMessage): void {
+  const { headers, readableDidRead, readableEncoding } = incoming;
+  const isSent = 'content-length' in headers || 'transfer-encoding' in headers;
+  const isRaw = !readableDidRead && readableEncoding === null && 'iterator' in incoming;
+  if (isSent && isRaw && !['GET', 'HEAD'].includes(request.method)) direct.set(request, incoming);
+}
+
+function readerOf(request: Request): BodyReader | null {
+  const incoming = direct.get(request);
+  if (incoming === undefined) return request.body?.getReader() ?? null;
+  const chunks = incoming.iterator({ destroyOnReturn: false });
+  return { read: () => chunks.next(), cancel: async () => void incoming.destroy() };
+}
+
 /** The body as it was sent. */
 async function* sentChunks(c: Context, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   const announced = announcedLength(c, limits.maxBytes);
   sendContinue(c);
-  const body = c.req.raw.body;
-  if (body === null) return;
-  const reader = body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  const reader = readerOf(c.req.raw);
+  if (reader === null) return;
   const patience = new SenderPatience(limits);
   let seen = 0;
   let ended = false;
   try {
     for (;;) {
-      const { done, value } = await nextChunk(reader, patience);
-      if (done) break;
+      const value = await nextChunk(reader, patience);
+      if (value === undefined) break;
       seen += value.length;
       if (seen > limits.maxBytes) throw tooLarge(limits.maxBytes);
       yield value;
@@ -192,12 +218,12 @@ const MAX_DISCARDED_BYTES = 64 * 1024 * 1024;
 const MAX_DISCARDING_MS = 30_000;
 
 /** Reads the rest. Cancelling would leave it in the socket, and the connection unusable. */
-async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+async function discard(reader: BodyReader): Promise<void> {
   const timer = setTimeout(() => reader.cancel().catch(() => {}), MAX_DISCARDING_MS);
   try {
     for (let bytes = 0; bytes < MAX_DISCARDED_BYTES; ) {
-      const { done, value } = await reader.read();
-      if (done) return;
+      const { value } = await reader.read();
+      if (value === undefined) return;
       bytes += value.length;
     }
     // Node's adapter throws an uncatchable error if it still has a chunk to deliver.
@@ -210,17 +236,20 @@ async function discard(reader: ReadableStreamDefaultReader<Uint8Array>): Promise
   }
 }
 
-/** @throws ProblemError `REQUEST_TIMEOUT` if the sender pauses for too long, or is too slow */
+/**
+ * @returns undefined at the end
+ * @throws ProblemError `REQUEST_TIMEOUT` if the sender pauses for too long, or is too slow
+ */
 async function nextChunk(
-  reader: ReadableStreamDefaultReader<Uint8Array>,
+  reader: BodyReader,
   patience: SenderPatience,
-): Promise<ReadableStreamReadResult<Uint8Array>> {
+): Promise<Uint8Array | undefined> {
   const startMs = performance.now();
-  const result = await withTimeout(reader.read(), patience.leftMs, tooSlow);
-  if (result.done) return result;
-  patience.received(result.value.length, performance.now() - startMs);
+  const { value } = await withTimeout(reader.read(), patience.leftMs, tooSlow);
+  if (value === undefined) return undefined;
+  patience.received(value.length, performance.now() - startMs);
   if (patience.leftMs < 0) throw tooSlow();
-  return result;
+  return value;
 }
 
 const tooSlow = () => new ProblemError('REQUEST_TIMEOUT', { headers: { connection: 'close' } });
