@@ -36,10 +36,14 @@ const raw = async (port: number, target: string, method = 'GET', ...headers: str
 /** The Node adapter has backslashes as malformed. */
 const statusOf = (target: string) => (target.includes('\\') ? 400 : 404);
 
-/** What Express and Connect leave of a request below `/falcon`. */
-const strip = (incoming: IncomingMessage & { originalUrl?: string }) => {
+/** What Express and Connect leave of a request below `/falcon`; below a pattern, a slash. */
+const strip = (
+  incoming: IncomingMessage & { originalUrl?: string },
+  removed: RegExp | string = '/falcon',
+  left = '',
+) => {
   incoming.originalUrl = incoming.url!;
-  incoming.url = incoming.url!.replace('/falcon', '');
+  incoming.url = incoming.url!.replace(removed, left);
 };
 
 describe('a path in an unusual spelling is a 404', () => {
@@ -55,10 +59,19 @@ describe('a path in an unusual spelling is a 404', () => {
         void falcon()(incoming, outgoing);
       },
     ],
+    [
+      'Express and Nest below a pattern',
+      '/falcon',
+      () => (incoming, outgoing) => {
+        strip(incoming, /^[^?]*/, '/');
+        void toNodeHandler(http.service, MOUNT)(incoming, outgoing);
+      },
+    ],
   ])('in %s', async (_, mount, listener) => {
     const { port, close } = await openServer(listener());
     try {
       expect((await raw(port, `${mount}/v1/ui`)).status).toBe(200);
+      expect((await raw(port, `${mount}/v1/ui/`)).status).toBe(308);
       for (const target of [...UNUSUAL, `http://a${mount}/v1/ui`]) {
         const whole = target.startsWith('http') ? target : mount + target;
         expectProblem(await raw(port, whole), statusOf(target));

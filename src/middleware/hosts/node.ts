@@ -78,12 +78,12 @@ export function nodeHandler(service: Mountable, mountOf: MountOf): NodeHandler {
   // A failure to load is reported by the first request.
   listening.catch(() => {});
   const handle: Handle = async (incoming, outgoing) => {
-    const { url = '' } = incoming;
+    const { url = '', originalUrl = '' } = incoming as HostRequest;
     const prefix = removedPrefix(incoming as HostRequest);
-    const path = pathOf(url);
-    mounts.set(incoming, mountOf(path, prefix));
+    mounts.set(incoming, mountOf(pathOf(url), prefix));
     const listen = await listening;
-    incoming.url = prefix !== '' && path === '/' ? prefix + url.slice(1) : prefix + url;
+    // If the host removed the whole path, the slash is its own.
+    incoming.url = prefix + (prefix !== '' && prefix === pathOf(originalUrl) ? url.slice(1) : url);
     await listen(incoming, outgoing);
   };
   const checkContinue: Handle = (incoming, outgoing) => {
