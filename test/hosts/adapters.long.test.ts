@@ -323,6 +323,27 @@ const MOUNTS: Record<string, [base: string, listener: () => Framework]> = {
         }),
       ),
   ],
+  Polka: ['/falcon', () => load('polka')().use('/falcon', handler()).handler],
+  Nest: ['/falcon', nest((app) => app.use('/falcon', handler()))],
+  'Nest, a global prefix': [
+    '/api/falcon',
+    nest((app) => app.setGlobalPrefix('api').use('/api/falcon', handler())),
+  ],
+  'Nest, a controller with a version': [
+    '/v1/falcon',
+    nest((app) => app.enableVersioning(), { controllers: [nestController] }),
+  ],
+  'Nest, middleware': ['/falcon', nest(() => {}, { middleware: 'falcon/*path' })],
+  'Nest on Fastify': [
+    '/api/falcon',
+    nest((app) => app.register(toFastifyPlugin(service), { prefix: '/api/falcon' }), {
+      adapter: 'fastify',
+    }),
+  ],
+  'Nest on Fastify, as in Express': [
+    '/falcon',
+    nest((app) => app.use('/falcon', handler()), { adapter: 'fastify' }),
+  ],
   ...expressMounts('Express 5', express, '/*splat'),
   ...expressMounts('Express 4', load('express-4'), '/*'),
 };
@@ -334,6 +355,57 @@ function koa(middleware: (ctx: Framework) => unknown) {
     return next();
   });
   return app.use(middleware).callback();
+}
+
+interface NestOptions {
+  readonly adapter?: 'express' | 'fastify';
+  readonly controllers?: (() => Framework)[];
+  /** The routes for which the service is middleware. */
+  readonly middleware?: string;
+}
+
+/** An application of Nest, whose decorators are called as functions. */
+function nest(set: (app: Framework) => unknown, options: NestOptions = {}) {
+  return async () => {
+    const { adapter = 'express', controllers = [], middleware } = options;
+    const falcon = toNodeHandler(service, { mountPath: '/falcon' });
+    class Application {
+      configure(consumer: Framework) {
+        if (middleware !== undefined) consumer.apply(falcon).forRoutes(middleware);
+      }
+    }
+    load('@nestjs/common').Module({ controllers: controllers.map((make) => make()) })(Application);
+    const { ExpressAdapter, FastifyAdapter } = load(`@nestjs/platform-${adapter}`);
+    const app = await load('@nestjs/core').NestFactory.create(
+      Application,
+      new (ExpressAdapter ?? FastifyAdapter)(),
+      { logger: false, bodyParser: false },
+    );
+    onTestFinished(() => app.close());
+    await set(app);
+    await app.init();
+    const inner = app.getHttpAdapter().getInstance();
+    if (adapter === 'express') return inner;
+    await inner.ready();
+    return inner.routing;
+  };
+}
+
+/** A controller of version 1, which Nest puts in front of the path. */
+function nestController() {
+  const { All, Controller, Req, Res } = load('@nestjs/common');
+  const falcon = toNodeHandler(service, { mountPath: '/v1/falcon' });
+  class Falcon {
+    all(request: Framework, response: Framework) {
+      return falcon(request, response);
+    }
+  }
+  const { prototype } = Falcon;
+  Req()(prototype, 'all', 0);
+  Res()(prototype, 'all', 1);
+  All('*path')(prototype, 'all', Object.getOwnPropertyDescriptor(prototype, 'all'));
+  Controller({ path: 'falcon', version: '1' })(Falcon);
+  return Falcon;
 }
 
 function expressMounts(name: string, make: Framework, rest: string): typeof MOUNTS {
@@ -358,15 +430,17 @@ function expressMounts(name: string, make: Framework, rest: string): typeof MOUN
   };
 }
 
+const UNUSUAL = ['/v1//ui', '/v1/x/../ui', '/v1/x/%2e%2e/ui', '/v1/%75i', '/../falcon/v1/ui'];
+
 /** Creates a task and uploads its file, at the URL of the answer; passes no guard of the host. */
-async function isMounted(address: string, base: string): Promise<void> {
+async function isMounted(address: string, base: string, unusual = UNUSUAL): Promise<void> {
   const created = await post(`${address}${base}/v1/svc/aggsign/task`);
   expect(created.status, await created.clone().text()).toBe(201);
   const { url } = (await created.json()) as { url: string };
   expect(url.startsWith(`${address}${base}/v1/svc/uploads/`), url).toBe(true);
   const uploaded = await fetch(url, { method: 'PUT', headers: JSON_TYPE, body: '[]' });
   expect(uploaded.status).toBe(200);
-  for (const path of ['/v1/x/../ui', '/v1/x/%2e%2e/ui', '/v1/%75i', '/../falcon/v1/ui']) {
+  for (const path of unusual) {
     const head = `GET ${base}${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
     const answer = await sendRaw(Number(new URL(address).port), { parts: [head] });
     expect(answer?.status, path).toBe(404);
@@ -375,7 +449,7 @@ async function isMounted(address: string, base: string): Promise<void> {
 
 describe('is mounted in', () => {
   test.each(Object.entries(MOUNTS))('%s', async (_, [base, listener]) => {
-    const server = await openServer(listener());
+    const server = await openServer(await listener());
     onTestFinished(server.close);
     await isMounted(server.address, base);
   });
@@ -394,6 +468,17 @@ describe('is mounted in', () => {
     onTestFinished(() => host.close());
     await host.register(toFastifyPlugin(service), { prefix });
     await isMounted(await host.listen({ port: 0, host: '127.0.0.1' }), base);
+  });
+
+  test('h3, which resolves dot segments before its own rules see them', async () => {
+    const { H3 } = await import('h3');
+    const { toNodeHandler: toListener } = await import('h3/node');
+    const falcon = toFetchHandler(service, { mountPath: '/falcon' });
+    const env = ({ ip }: { ip?: string | undefined }) => ({ remoteAddr: { hostname: ip } });
+    const host = new H3().all('/falcon/**', ({ req }) => falcon(req, env(req)));
+    const server = await openServer(toListener(host));
+    onTestFinished(server.close);
+    await isMounted(server.address, '/falcon', ['/v1//ui']);
   });
 
   test("Vite's development server", async () => {

@@ -129,7 +129,7 @@ describe('a path in an unusual spelling is a 404', () => {
         expect((await ask(`http://a/falcon${path}`)).status, path).toBe(404);
       }
     }
-    // Bun keeps the path as it arrived.
+    // Deno keeps the path as it arrived.
     const asArrived = new Request('http://a/v1/ui');
     Object.defineProperty(asArrived, 'url', { value: 'http://a/v1/x/../ui' });
     expect((await toFetchHandler(http.service)(asArrived)).status).toBe(404);
