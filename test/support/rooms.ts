@@ -209,7 +209,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/hosts/',
     to: [
       /^src\/shared\/errors\.ts$/,
-      /^src\/middleware\/http\/(address|continue|npmInstallHono|observe|problems)\.ts$/,
+      /^src\/middleware\/http\/(address|continue|direct|npmInstallHono|observe|problems)\.ts$/,
       /^@hono\/node-server$/,
       /^node:/,
     ],

@@ -7,8 +7,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { addressGroup } from '../../middleware/http/address.ts';
-import { readDirectly } from '../../middleware/http/body.ts';
 import { holdContinue } from '../../middleware/http/continue.ts';
+import { readDirectly } from '../../middleware/http/direct.ts';
 import { problemBody, unseenProblem } from '../../middleware/http/problems.ts';
 import { newTraceId, REQUEST_ID, requestIdOf } from '../../middleware/http/traceContext.ts';
 import { CodedError, type ErrorCode } from '../../shared/errors.ts';

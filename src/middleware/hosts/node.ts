@@ -5,8 +5,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { pathOf } from '../http/address.ts';
-import { readDirectly } from '../http/body.ts';
 import { holdContinue } from '../http/continue.ts';
+import { readDirectly } from '../http/direct.ts';
 import { unseenProblem } from '../http/problems.ts';
 import {
   type AnswerBelow,

@@ -4,7 +4,6 @@
  * it is decompressed. Senders that are too slow are refused, and each client may use only its share
  * of the memory. Whether the items of a batch are valid is checked later (tasks/performTask.ts).
  */
-import type { IncomingMessage } from 'node:http';
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
@@ -16,6 +15,7 @@ import type { BodyShare } from './bodyBudget.ts';
 import { type BodyEncoding, requireForm } from './bodyType.ts';
 import { pages } from './buffers.ts';
 import { sendContinue } from './continue.ts';
+import { type BodyReader, readerOf } from './direct.ts';
 import { ProblemError } from './problems.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
 
@@ -158,32 +158,6 @@ async function* pieces(
     failure.error = error;
     throw error;
   }
-}
-
-/** The part of a reader of the web's streams that is used here. */
-interface BodyReader {
-  read(): Promise<{ readonly done?: boolean; readonly value?: Uint8Array | undefined }>;
-  cancel(): Promise<void>;
-}
-
-const direct = new WeakMap<Request, IncomingMessage>();
-
-/**
- * Notes where Node has the body of a request that goes straight to the service: to read it there
- * takes a fraction of the time that streams of the web take.
- */
-export function readDirectly(request: Request, incoming: IncomingMessage): void {
-  const { headers, readableDidRead, readableEncoding } = incoming;
-  const isSent = 'content-length' in headers || 'transfer-encoding' in headers;
-  const isRaw = !readableDidRead && readableEncoding === null && 'iterator' in incoming;
-  if (isSent && isRaw && !['GET', 'HEAD'].includes(request.method)) direct.set(request, incoming);
-}
-
-function readerOf(request: Request): BodyReader | null {
-  const incoming = direct.get(request);
-  if (incoming === undefined) return request.body?.getReader() ?? null;
-  const chunks = incoming.iterator({ destroyOnReturn: false });
-  return { read: () => chunks.next(), cancel: async () => void incoming.destroy() };
 }
 
 /** The body as it was sent. */

@@ -1,0 +1,29 @@
+/** Bodies that are read from Node's own request. */
+import type { IncomingMessage } from 'node:http';
+
+/** The part of a reader of the web's streams that is used here. */
+export interface BodyReader {
+  read(): Promise<{ readonly done?: boolean; readonly value?: Uint8Array | undefined }>;
+  cancel(): Promise<void>;
+}
+
+const direct = new WeakMap<Request, IncomingMessage>();
+
+/**
+ * Notes where Node has the body of a request that goes straight to the service: to read it there
+ * takes a fraction of the time that streams of the web take.
+ */
+export function readDirectly(request: Request, incoming: IncomingMessage): void {
+  const { headers, readableDidRead, readableEncoding } = incoming;
+  const isSent = 'content-length' in headers || 'transfer-encoding' in headers;
+  const isRaw = !readableDidRead && readableEncoding === null && 'iterator' in incoming;
+  if (isSent && isRaw && !['GET', 'HEAD'].includes(request.method)) direct.set(request, incoming);
+}
+
+/** @returns null for a request without a body */
+export function readerOf(request: Request): BodyReader | null {
+  const incoming = direct.get(request);
+  if (incoming === undefined) return request.body?.getReader() ?? null;
+  const chunks = incoming.iterator({ destroyOnReturn: false });
+  return { read: () => chunks.next(), cancel: async () => void incoming.destroy() };
+}
