@@ -8,6 +8,8 @@
  *   lists       first and last page of 10^6 tasks, of all and of one status
  *   soak        the server's memory under an even load: `--soak 10m`, or 30 s
  *   memory      peak of the server while 100 clients send the largest body at once
+ *   neighbours  reads of five polite clients beside a greedy one; idle streams and connections
+ *   processes   CPU time of a request when two processes serve on one port
  *
  * With `--scaled`, the tasks are in PostgreSQL and the files in a bucket, both started here; lists
  * of 10^6 tasks there are measured by the benchmark of the store. What follows a second `--` goes
@@ -16,7 +18,7 @@
  * This process creates the load, so three processes compete for two cores. Ratios to the plain
  * server, under the same conditions, say more than absolute figures.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchOptions } from './main.ts';
@@ -24,13 +26,17 @@ import { machine, ownVersions } from './support/machine.ts';
 import { measureEndpoints } from './support/serviceEndpoints.ts';
 import { measureLists } from './support/serviceLists.ts';
 import { measureMemory } from './support/serviceMemory.ts';
+import { measureNeighbours } from './support/serviceNeighbours.ts';
 import { measureParsing } from './support/serviceParsing.ts';
+import { measureProcesses } from './support/serviceProcesses.ts';
 import { measureSoak } from './support/serviceSoak.ts';
 import {
   printEndpoints,
   printLists,
   printMemory,
+  printNeighbours,
   printParsing,
+  printProcesses,
   printSoak,
 } from './support/serviceTables.ts';
 import { withSharedStores } from './support/sharedStores.ts';
@@ -59,12 +65,17 @@ async function measure({ quick, scaled, serve, soakMs }: BenchOptions): Promise<
     printSoak(soak);
     const memory = await measureMemory(join(folder, 'memory'), quick, serve);
     printMemory(memory);
+    const neighbours = await measureNeighbours(join(folder, 'neighbours'), quick);
+    printNeighbours(neighbours);
+    await mkdir(join(folder, 'processes'));
+    const processes = await measureProcesses(join(folder, 'processes'), quick);
+    printProcesses(processes);
     if (host.load > host.cores / 2) {
       console.log(`Other work was running (load ${host.load}): run it again on a quiet machine.`);
     }
     // What was handed to the server may name a database with its password.
     const result = { bench: 'service', quick, scaled, machine: host, versions: ownVersions() };
-    const figures = { endpoints, parsing, lists, soak, memory };
+    const figures = { endpoints, parsing, lists, soak, memory, neighbours, processes };
     console.log(JSON.stringify({ ...result, ...figures }, round));
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -8,6 +8,7 @@ import type { S3Options } from '../../src/middleware/blobs/s3/index.ts';
 
 export interface ServerProcess {
   readonly address: string;
+  readonly pid: number;
   /** Resident bytes now, and the maximum since `resetPeak`. Linux only. */
   memory(): { readonly nowBytes: number; readonly peakBytes: number };
   resetPeak(): void;
@@ -33,6 +34,11 @@ const STREAMS = ['--event-streams', '1000000', '--parallel-uploads', '100000'];
 /** All of them come from one address, as from a proxy: it has no limit of its own. */
 const CONNECTIONS = ['--max-connections', '100000', '--trust-proxy'];
 const LIMITS = [...UNLIMITED, ...MANY, ...STREAMS, ...CONNECTIONS];
+/** Those of every client, as they are by default. */
+export const COMMON_LIMITS = CONNECTIONS;
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const SERVE = ['serve', '--json', '--log-level', 'error', '--signing'];
 
 /**
  * @param more further options of `falconry serve`: those of the measurement, then those of the
@@ -41,10 +47,21 @@ const LIMITS = [...UNLIMITED, ...MANY, ...STREAMS, ...CONNECTIONS];
 export async function startFalconry(
   dataDirectory: string,
   more: readonly string[] = [],
+  limits: readonly string[] = LIMITS,
 ): Promise<FalconryProcess> {
-  const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-  const args = ['serve', '--json', '--port', '0', '--data', dataDirectory, '--log-level', 'error'];
-  const server = await start([script, ...args, ...LIMITS, '--signing', ...more], {
+  const args = [...SERVE, '--port', '0', '--data', dataDirectory, ...limits, ...more];
+  const server = await start([MAIN, ...args], { FALCONRY_FIRST_KEY: API_KEY });
+  return { ...server, apiKey: API_KEY };
+}
+
+/** The same in several processes. @param program starts them: the number, then their arguments */
+export async function startClustered(
+  program: string,
+  processes: number,
+  dataDirectory: string,
+): Promise<FalconryProcess> {
+  const args = [...SERVE, '--port', '0', '--data', dataDirectory, ...LIMITS];
+  const server = await start([program, String(processes), ...args], {
     FALCONRY_FIRST_KEY: API_KEY,
   });
   return { ...server, apiKey: API_KEY };
@@ -79,6 +96,7 @@ async function start<Said extends { readonly address: string }>(
   const proc = `/proc/${child.pid}`;
   return {
     ...said,
+    pid: child.pid!,
     memory() {
       const text = readFileSync(`${proc}/status`, 'utf8');
       const bytes = (name: string) =>

@@ -1,5 +1,8 @@
 /** Every endpoint under load while a worker is busy, beside a plain server: see ../service.ts. */
 
+import { randomBytes } from 'node:crypto';
+import { falcon512 } from '../../src/falcon/index.ts';
+import { median } from './interleave.ts';
 import { type Call, type LoadFigure, load, middle } from './load.ts';
 import { startFalconry, startPlainHono } from './serverProcess.ts';
 import { type Api, client, completed } from './serviceClient.ts';
@@ -19,6 +22,8 @@ export interface EndpointFigure {
 
 export interface EndpointFigures {
   readonly figures: readonly EndpointFigure[];
+  /** Signatures per second by the signer alone, with an expanded key, in a process of its own. */
+  readonly signerPerSecond: number;
   /** Batches that the busy worker finished during the measurement. */
   readonly batches: number;
 }
@@ -44,6 +49,7 @@ export async function measureEndpoints(
       busy.during(() => load(address, call, connections, share * seconds));
     const noop: Call = { path: '/', expect: [200] };
     const plains: Record<Connections, LoadFigure[]> = { 1: [], 32: [], 256: [] };
+    const signers: number[] = [];
     const figures: EndpointFigure[] = [];
     for (const [name, call] of Object.entries(calls)) {
       const at: Partial<Record<Connections, BesidePlain>> = {};
@@ -51,6 +57,7 @@ export async function measureEndpoints(
         // The plain server each time, under the same conditions as the endpoint after it.
         const beside = await measure(plain.address, noop, connections, 1 / 3);
         const figure = await measure(server.address, call, connections);
+        if (name === SIGN) signers.push(await busy.during(() => signAlone(seconds)));
         plains[connections].push(beside);
         at[connections] = { ...figure, ofPlain: figure.perSecond / beside.perSecond };
       }
@@ -60,11 +67,26 @@ export async function measureEndpoints(
     const at = Object.fromEntries(middles) as unknown as EndpointFigure['at'];
     return {
       figures: [{ name: 'plain Hono, no-op', at }, ...figures],
+      signerPerSecond: median(signers),
       batches: await busy.finished(),
     };
   } finally {
     await Promise.all([server.stop(), plain.stop()]);
   }
+}
+
+const SIGN = 'sign 32 bytes';
+
+/** In this process, which creates no load meanwhile. */
+async function signAlone(seconds: number): Promise<number> {
+  const { secretKey } = falcon512.keygen(randomBytes(32));
+  const key = falcon512.expandSecretKey(secretKey);
+  const message = randomBytes(32);
+  for (let i = 0; i < 200; i++) falcon512.sign(message, key);
+  const startMs = performance.now();
+  let count = 0;
+  for (; performance.now() < startMs + 1000 * seconds; count++) falcon512.sign(message, key);
+  return (1000 * count) / (performance.now() - startMs);
 }
 
 interface Prepared {
@@ -130,7 +152,7 @@ function endpoints({ headers }: Api, prepared: Prepared): Record<string, Call> {
   const get = (path: string, status = 200): Call => ({ path, headers, expect: [status] });
   let victim = 0;
   return {
-    'sign 32 bytes': post('/v1/falcon/sign', `{"digest":"0x${'5a'.repeat(32)}"}`, 200),
+    [SIGN]: post('/v1/falcon/sign', `{"digest":"0x${'5a'.repeat(32)}"}`, 200),
     'create a task': post('/v1/svc/aggsign/task', '', 201),
     'renew its url': post(`/v1/svc/aggsign/task/${uploads[0]!.match(/\d{15,}/)![0]}/url`, '', 200),
     'upload a file of one': {

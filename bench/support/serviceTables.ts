@@ -2,7 +2,15 @@
 import { CONNECTIONS, type EndpointFigures } from './serviceEndpoints.ts';
 import type { ListFigure } from './serviceLists.ts';
 import { MEMORY_BAR_BYTES, type MemoryFigure } from './serviceMemory.ts';
+import {
+  GREEDY_BAR,
+  IDLE_BAR_BYTES,
+  IDLE_CONNECTIONS,
+  IDLE_STREAMS,
+  type NeighbourFigures,
+} from './serviceNeighbours.ts';
 import { WAIT_BAR_MS, type WaitFigure } from './serviceParsing.ts';
+import type { ProcessFigure } from './serviceProcesses.ts';
 import type { SoakFigure } from './serviceSoak.ts';
 
 const ms = (value: number) => `${value.toFixed(value < 10 ? 2 : 1)} ms`.padStart(10);
@@ -17,7 +25,11 @@ interface Times {
 }
 const times = ({ p50Ms, p99Ms, p999Ms }: Times) => `${ms(p50Ms)} ${ms(p99Ms)} ${ms(p999Ms)}`;
 
-export function printEndpoints({ figures, batches }: EndpointFigures): void {
+/** Of plain Hono, and of the signer alone, at 32 connections. */
+const ENDPOINT_BARS = { 'progress of a task': 0.6, 'list of 10': 0.6 };
+const SIGNER_BAR = 0.35;
+
+export function printEndpoints({ figures, batches, signerPerSecond }: EndpointFigures): void {
   for (const connections of CONNECTIONS) {
     const title = connections === 1 ? '1 connection' : `${connections} connections`;
     console.log(`${title.padEnd(34)}      /s        p50        p99       p999  of plain`);
@@ -29,7 +41,19 @@ export function printEndpoints({ figures, batches }: EndpointFigures): void {
     }
     console.log('');
   }
-  console.log(`${batches} batches were aggregated meanwhile\n`);
+  console.log(`${batches} batches were aggregated meanwhile`);
+  const at32 = (name: string) => figures.find((figure) => figure.name === name)!.at[32];
+  for (const [name, bar] of Object.entries(ENDPOINT_BARS)) {
+    const { ofPlain } = at32(name);
+    console.log(
+      `  bar: ${name} at ${bar} of plain Hono: ${ofPlain.toFixed(2)}, ${held(ofPlain >= bar)}`,
+    );
+  }
+  const share = at32('sign 32 bytes').perSecond / signerPerSecond;
+  console.log(
+    `  bar: sign at ${SIGNER_BAR} of the signer alone (${signerPerSecond.toFixed(0)}/s): ` +
+      `${share.toFixed(2)}, ${held(share >= SIGNER_BAR)}\n`,
+  );
 }
 
 export function printParsing(figures: readonly WaitFigure[]): void {
@@ -81,4 +105,38 @@ export function printMemory({ clients, bodyBytes, before, uploads, direct }: Mem
   const peak = Math.max(uploads.peakBytes, direct.peakBytes);
   const bar = `bar: at most ${mb(MEMORY_BAR_BYTES)}`;
   console.log(`  ${bar}: ${held(peak <= MEMORY_BAR_BYTES)}\n`);
+}
+
+export function printNeighbours({ alone, beside, greedy, idle }: NeighbourFigures): void {
+  console.log('Reads of five polite clients    p50        p99       p999');
+  console.log(`  alone                  ${times(alone)}`);
+  console.log(`  beside a greedy one    ${times(beside)}`);
+  const rises = beside.p99Ms / alone.p99Ms;
+  console.log(
+    `  the greedy one: ${greedy.perSecond.toFixed(0)} answers a second, ` +
+      `${greedy.refusedPerSecond.toFixed(0)} of them refusals; ` +
+      `bar: p99 at most ${GREEDY_BAR} times: ${rises.toFixed(1)}, ${held(rises <= GREEDY_BAR)}\n`,
+  );
+  console.log(
+    `${IDLE_STREAMS} idle streams and ${IDLE_CONNECTIONS} idle connections: ` +
+      `${mb(idle.beforeBytes)} before, ${mb(idle.withBytes)} with them; ` +
+      `bar: at most ${mb(IDLE_BAR_BYTES)}: ${held(idle.withBytes <= IDLE_BAR_BYTES)}\n`,
+  );
+}
+
+/** On more than two cores, the second process is to bring 1.6 times as many answers. */
+const CPU_BAR = 1.1;
+
+export function printProcesses(figures: readonly ProcessFigure[]): void {
+  console.log('One process, and two by node:cluster, 32 connections');
+  for (const { name, processes, perSecond, cpuMicroseconds } of figures) {
+    const one = figures.find((figure) => figure.name === name && figure.processes === 1)!;
+    const ratio = cpuMicroseconds / one.cpuMicroseconds;
+    console.log(
+      `  ${`${processes} × ${name}`.padEnd(20)}${rate(perSecond)}/s ` +
+        `(${(perSecond / one.perSecond).toFixed(2)})  ${cpuMicroseconds.toFixed(0)} µs of CPU each ` +
+        `(${ratio.toFixed(2)}; bar ${CPU_BAR}: ${held(ratio <= CPU_BAR)})`,
+    );
+  }
+  console.log('');
 }
