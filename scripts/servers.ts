@@ -22,14 +22,18 @@ export async function closeAll(open: Closers): Promise<void> {
   }
 }
 
-/** @throws Error that says what to install if a server is missing, before either is started */
+/**
+ * @param settings of PostgreSQL
+ * @throws Error that says what to install if a server is missing, before either is started
+ */
 export async function startServers(
   open: Closers,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<{ readonly database: PostgresServer; readonly rgw: Rgw }> {
   const missing = missingRgw();
   if (missing !== null) throw new Error(`an S3 server is needed: ${missing}`);
   await installPackages(fileURLToPath(new URL('../test', import.meta.url)));
-  const database = await startNewestPostgres();
+  const database = await startNewestPostgres(settings);
   if (database === null) {
     throw new Error('PostgreSQL is needed, from the packages of test/package.json (Linux on x64)');
   }

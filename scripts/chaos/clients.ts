@@ -24,6 +24,8 @@ export interface Job {
   gone: boolean;
   /** Completed, and the result is of these items. */
   verified: boolean;
+  /** The bytes of that result. */
+  result?: string;
   /** Why it is lost. */
   fault: string | null;
   /** The last record that was seen, or what went wrong with the last request. */
@@ -53,6 +55,9 @@ export class Clients {
   /** Requests whose outcome was not heard, and requests that were asked to come again. */
   unheard = 0;
   putOff = 0;
+  /** Results that were fetched again, and those that could not be, or not to their end. */
+  fetched = 0;
+  withheld = 0;
 
   constructor(options: ClientsOptions) {
     this.#options = options;
@@ -75,6 +80,25 @@ export class Clients {
     if (id === undefined) return;
     job.id = id;
     await this.#follow(job).catch(note);
+  }
+
+  /**
+   * Fetches the result of a completed job again. If it is served as a whole one, its bytes are the
+   * same as before; otherwise the job is lost.
+   */
+  async recheck(job: Job): Promise<void> {
+    try {
+      const answer = await this.#ask(null, 'GET', `/v1/svc/tasks/${job.id}`);
+      const { result_path: url } = JSON.parse(expected(answer, 200));
+      const file = await this.#send('GET', url, {}).catch(() => null);
+      if (file?.status !== 200) this.withheld++;
+      else if (file.text === job.result) this.fetched++;
+      else throw new Error('a damaged result was served as a whole one');
+    } catch (error) {
+      if (error instanceof Late) return;
+      job.fault = (error as Error).message;
+      job.verified = false;
+    }
   }
 
   /** The ids of all tasks that the service lists. */
@@ -144,6 +168,7 @@ export class Clients {
       throw new Error(`the result of ${job.id} is not that of its batch`);
     }
     job.verified = true;
+    job.result = answer.text;
     return true;
   }
 

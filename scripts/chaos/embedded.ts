@@ -1,5 +1,5 @@
 /** One `falconry serve` on its embedded store, on a small disk of its own. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdir, mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -9,7 +9,7 @@ import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable
 import { freePort } from '../../test/support/ports.ts';
 import type { TestRandom } from '../../test/support/random.ts';
 import { Member } from './member.ts';
-import { mountDisk, rehearse, settableClock, type World } from './world.ts';
+import { mountDisk, rehearse, settableClock, type World, YEAR_MS } from './world.ts';
 
 const LEASE_MS = 2000;
 const DISK_MIB = 512;
@@ -49,8 +49,22 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
   }
   const members = make();
   const [serve] = members as [Member];
+  const met = { 'files damaged': 0 };
+  const files = join(data, 'files');
   const troubles = [
     { name: 'clock steps', times: 4, run: () => clock.step(random.pick([-1, 1]) * STEP_MS, 4000) },
+    {
+      name: 'years on the clock',
+      times: 4,
+      run: () => clock.step(random.pick([-1, 1]) * YEAR_MS, 6000),
+    },
+    {
+      name: 'times of flipped bits',
+      times: 4,
+      async run() {
+        met['files damaged'] += await damage(files, random, 6000);
+      },
+    },
     { name: 'pauses beyond the lease', times: 3, run: () => serve.pause(2.5 * LEASE_MS) },
     { name: 'full disks', times: 3, run: () => (disk ? disk.fill(3000) : beLow(serve)) },
   ];
@@ -69,6 +83,7 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
     bases: [`http://127.0.0.1:${port}`],
     apiKey,
     troubles,
+    met,
     usualKills: 60,
     gapMs: 2500,
     async completions() {
@@ -78,6 +93,37 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
     takenOver: async () => rows('SELECT count(*) AS n FROM tasks WHERE losses > 0')[0]!.n!,
     close,
   };
+}
+
+/**
+ * For a while, a bit is wrong in every other file that is there or comes. Then an operator restores
+ * them from a backup.
+ *
+ * @returns how many
+ */
+async function damage(folder: string, random: TestRandom, ms: number): Promise<number> {
+  const known = new Set<string>();
+  const restore: (() => Promise<void>)[] = [];
+  for (const endMs = performance.now() + ms; performance.now() < endMs; await sleep(20)) {
+    for await (const path of glob(join(folder, '{inputs,results}/**/*.json'))) {
+      if (known.has(path)) continue;
+      known.add(path);
+      if (random.below(2) === 0) continue;
+      const file = await open(path, 'r+').catch(() => null);
+      // A task that has just ended has removed its file.
+      if (file === null) continue;
+      const at = random.below((await file.stat()).size);
+      const byte = new Uint8Array(1);
+      await file.read(byte, 0, 1, at);
+      await file.write(Uint8Array.of(byte[0]! ^ (1 << random.below(8))), 0, 1, at);
+      restore.push(async () => {
+        await file.write(byte, 0, 1, at);
+        await file.close();
+      });
+    }
+  }
+  for (const each of restore) await each();
+  return restore.length;
 }
 
 /** Without a disk of its own: started with a mark above what any disk has free. */

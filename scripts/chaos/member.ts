@@ -4,6 +4,7 @@ import { falconry, type Running } from '../../test/middleware/process.ts';
 
 /** After a start that failed, as a supervisor would wait. */
 const AGAIN_MS = 300;
+const MAX_WORK_MS = 5000;
 const STEPPED_CLOCK = new URL('./steppedClock.ts', import.meta.url).href;
 
 export interface MemberOptions {
@@ -20,6 +21,8 @@ export class Member {
   readonly #env: NodeJS.ProcessEnv;
   #running: Running | null = null;
   #closed = false;
+  #startedMs = 0;
+  #readyMs = 0;
   state: 'down' | 'starting' | 'ready' = 'down';
   paused = false;
   /** Further arguments of the next start. */
@@ -42,9 +45,12 @@ export class Member {
     const running = falconry([...this.#args, ...this.more], this.#env);
     this.#running = running;
     this.state = 'starting';
+    this.#startedMs = performance.now();
     running.printed(/^\{"ok":true.*\}$/m).then(
       () => {
-        if (this.#running === running) this.state = 'ready';
+        if (this.#running !== running) return;
+        this.state = 'ready';
+        this.#readyMs = performance.now();
       },
       () => {},
     );
@@ -63,6 +69,12 @@ export class Member {
   /** Whether there is a process that runs. */
   get alive(): boolean {
     return this.#running !== null && !this.paused;
+  }
+
+  /** Whether it has been ready for a while, which is longer where starts take longer. */
+  get atWork(): boolean {
+    const whileMs = Math.min((this.#readyMs - this.#startedMs) / 2, MAX_WORK_MS);
+    return this.state === 'ready' && performance.now() - this.#readyMs >= whileMs;
   }
 
   /** Resolves when it is ready, or after this time. */

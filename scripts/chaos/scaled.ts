@@ -1,4 +1,7 @@
-/** Two `falconry serve` and three `falconry worker` on one PostgreSQL and one bucket. */
+/**
+ * Two `falconry serve` and three `falconry worker` on one PostgreSQL and one bucket, both behind
+ * proxies that spoil what passes.
+ */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +9,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { falconry } from '../../test/middleware/process.ts';
 import { type Fault, type FaultyProxy, openFaultyProxy } from '../../test/support/faultyProxy.ts';
 import { freePort } from '../../test/support/ports.ts';
-import type { PostgresServer } from '../../test/support/postgres.ts';
+import type { LineFault } from '../../test/support/postgres.ts';
 import type { TestRandom } from '../../test/support/random.ts';
 import { bucketEnv } from '../../test/support/rgw.ts';
 import { type Closers, closeAll, startServers } from '../servers.ts';
+import { Cluster, SERVER_SETTINGS } from './cluster.ts';
 import { Member, type MemberOptions } from './member.ts';
-import { type Disk, mountDisk, rehearse, settableClock, type World } from './world.ts';
+import {
+  type Clock,
+  type Disk,
+  mountDisk,
+  rehearse,
+  settableClock,
+  type World,
+  YEAR_MS,
+} from './world.ts';
 
 const LEASE_MS = 3000;
 const SPOOL_MIB = 24;
@@ -19,7 +31,11 @@ const SPOOL_MIB = 24;
 const HOST_STEP_MS = 300_000;
 /** What was due by the wrong clock waits as long as this. */
 const DATABASE_STEP_MS = 20_000;
-const WORKERS = 3;
+const NAMES = ['serve 1', 'serve 2', 'worker 1', 'worker 2', 'worker 3'];
+/** Longer than a lease: what is silent until then is taken over. */
+const BEYOND_MS = 2.5 * LEASE_MS;
+/** A file in the bucket. */
+const FILE = /^(GET|PUT) \S*\/(inputs|results|uploads)\//;
 
 export async function scaledWorld(random: TestRandom): Promise<World> {
   const open: Closers = [];
@@ -35,13 +51,17 @@ export async function scaledWorld(random: TestRandom): Promise<World> {
 async function build(random: TestRandom, open: Closers): Promise<Omit<World, 'close'>> {
   const folder = await mkdtemp(join(tmpdir(), 'falconry-chaos-'));
   open.push(() => rm(folder, { recursive: true, force: true }));
-  const { database, rgw } = await startServers(open);
+  const { database: primary, rgw } = await startServers(open, SERVER_SETTINGS);
+  const database = new Cluster(primary);
+  open.push(() => database.stop());
   // Every request to the bucket passes it.
   const proxy = await openFaultyProxy(rgw.endpoint);
   open.push(() => proxy.close());
+  // Transactions of one statement each; or, as for a pooler, with a BEGIN and a COMMIT.
+  const pooled = random.pick([0, 1]);
   const env = {
     ...bucketEnv({ ...rgw, endpoint: proxy.address }, 'chaos/'),
-    FALCONRY_DATABASE: database.url,
+    FALCONRY_DATABASE: `${await database.start()}&pooled=${pooled}`,
     NODE_COMPILE_CACHE: join(folder, 'compiled'),
   };
   const apiKey = await prepare(env);
@@ -51,21 +71,22 @@ async function build(random: TestRandom, open: Closers): Promise<Omit<World, 'cl
   await mkdir(spool);
   const disk = await mountDisk(spool, SPOOL_MIB);
   if (disk) open.push(() => disk.close());
-  const clock = await settableClock(join(folder, 'clock'));
+  const clocks = await Promise.all(NAMES.map((_, i) => settableClock(join(folder, `clock-${i}`))));
   const ports = [await freePort(), await freePort()];
   // The same on both, or a file uploaded at one would not be found at the other.
   const way = random.pick(['direct', 'through']);
-  const own = { env: { ...env, TMPDIR: spool }, clock: clock.path };
-  const make = () => membersOf(own, ports, way);
+  const make = () => membersOf({ ...env, TMPDIR: spool }, clocks, ports, way);
   await rehearse(make);
   const members = make();
-  const parts = { database, proxy, disk, clock, members, random };
+  const met: Record<string, number> = {};
+  const parts = { database, proxy, disk, clocks, members, random, met };
   return {
-    title: `two hosts and ${WORKERS} workers on PostgreSQL and S3, files ${way}`,
+    title: `two hosts and three workers on PostgreSQL${pooled ? ' (pooled)' : ''} and S3, files ${way}`,
     members,
     bases: ports.map((port) => `http://127.0.0.1:${port}`),
     apiKey,
     troubles: troublesOf(parts),
+    met,
     usualKills: 100,
     gapMs: 3000,
     async completions() {
@@ -93,25 +114,21 @@ async function prepare(env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 function membersOf(
-  own: Omit<MemberOptions, 'args'>,
+  env: MemberOptions['env'],
+  clocks: readonly Clock[],
   ports: readonly number[],
   way: string,
 ): readonly Member[] {
-  const serve = ['serve', '--no-workers', '--log-level', 'warn'];
-  serve.push('--transfers', way);
+  const serve = ['serve', '--no-workers', '--log-level', 'warn', '--transfers', way, '--port'];
   const worker = ['worker', '--threads', '1', '--lease', `${LEASE_MS}ms`];
-  const serving = ports.map((port, i) => {
-    const args = [...serve, '--port', String(port)];
-    return new Member(`serve ${i + 1}`, { ...own, args });
+  return NAMES.map((name, i) => {
+    const args = ports[i] === undefined ? worker : [...serve, String(ports[i])];
+    return new Member(name, { args, env, clock: clocks[i]!.path });
   });
-  const working = Array.from({ length: WORKERS }, (_, i) => {
-    return new Member(`worker ${i + 1}`, { ...own, args: worker });
-  });
-  return [...serving, ...working];
 }
 
 /** Every write that completes a task is noted, also one that completes it again. */
-async function countCompletions(database: PostgresServer): Promise<void> {
+async function countCompletions(database: Cluster): Promise<void> {
   await database.query(`
     CREATE TABLE completions (id bigint NOT NULL);
     CREATE FUNCTION count_completion() RETURNS trigger LANGUAGE plpgsql AS $$
@@ -121,36 +138,41 @@ async function countCompletions(database: PostgresServer): Promise<void> {
 }
 
 interface Parts {
-  readonly database: PostgresServer;
+  readonly database: Cluster;
   readonly proxy: FaultyProxy;
   readonly disk: Disk | null;
-  readonly clock: Awaited<ReturnType<typeof settableClock>>;
+  readonly clocks: readonly Clock[];
   readonly members: readonly Member[];
   readonly random: TestRandom;
+  readonly met: Record<string, number>;
 }
 
-function troublesOf({ database, proxy, disk, clock, members, random }: Parts): World['troubles'] {
-  /** For a while, so many of ten requests to the bucket get one of these faults. */
-  const spoil = async (ofTen: number, faults: readonly Fault[], ms: number) => {
-    proxy.choose = () => (random.below(10) < ofTen ? random.pick(faults) : 'pass');
-    await sleep(ms);
-    proxy.choose = () => 'pass';
-  };
+function troublesOf(parts: Parts): World['troubles'] {
+  const { database, disk, clocks, members, random } = parts;
   const sign = () => random.pick([-1, 1]);
-  const pause = () => random.pick(members).pause(2.5 * LEASE_MS);
+  const stepHosts = async (stepMs: number) => {
+    await Promise.all(clocks.map((clock) => clock.step(stepMs, 4000)));
+  };
+  const fail = () => database.failOver(random.pick(['death', 'demotion']));
   return [
     { name: 'restarts of the database', times: 5, run: () => database.crash() },
-    { name: 'pauses beyond the lease', times: 5, run: pause },
-    { name: 'times of S3 errors', times: 3, run: () => spoil(6, [{ status: 500 }], 4000) },
+    { name: 'fail-overs of the database', times: 3, run: fail },
+    ...lineTroubles(parts),
+    ...bucketTroubles(parts),
     {
-      name: 'times of S3 silence',
-      times: 2,
-      run: () => spoil(3, ['stall', 'cut', 'cutAfter', { stallAt: 100 }], 4000),
+      name: 'pauses beyond the lease',
+      times: 5,
+      run: () => random.pick(members).pause(BEYOND_MS),
     },
     {
       name: 'steps of the hosts’ clock',
       times: 3,
-      run: () => clock.step(sign() * HOST_STEP_MS, 4000),
+      run: () => stepHosts(sign() * HOST_STEP_MS),
+    },
+    {
+      name: 'years on the clock of a host',
+      times: 4,
+      run: () => random.pick(clocks).step(sign() * YEAR_MS, 6000),
     },
     {
       name: 'steps of the database’s clock',
@@ -161,8 +183,80 @@ function troublesOf({ database, proxy, disk, clock, members, random }: Parts): W
   ];
 }
 
+/** Between the service and PostgreSQL. */
+function lineTroubles({ database: { line }, random, met }: Parts): World['troubles'] {
+  const spoil = async (choose: typeof line.choose, what: string) => {
+    const before = line.cuts;
+    line.choose = choose;
+    await sleep(4000);
+    line.choose = () => 'pass';
+    met[what] = (met[what] ?? 0) + line.cuts - before;
+  };
+  const slow = (): LineFault => ({ delayMs: random.below(1000) });
+  return [
+    {
+      name: 'times of lost answers to commits',
+      times: 5,
+      run: () =>
+        spoil(
+          (piece) => (piece === 'commit' && random.below(3) === 0 ? 'cut' : 'pass'),
+          'answers to commits lost',
+        ),
+    },
+    {
+      name: 'times of bad lines to the database',
+      times: 3,
+      run: () =>
+        spoil(() => {
+          const which = random.below(20);
+          return which < 2 ? random.pick(['cut', 'half']) : which < 5 ? slow() : 'pass';
+        }, 'lines to the database cut'),
+    },
+    {
+      name: 'times of half-open connections',
+      times: 4,
+      async run() {
+        const silent = line.silence(() => random.pick(['open', 'mute', 'lost']));
+        met['connections half-open'] = (met['connections half-open'] ?? 0) + silent;
+        await sleep(BEYOND_MS);
+        line.dropSilent();
+      },
+    },
+  ];
+}
+
+/** Between the service or its clients and the bucket. */
+function bucketTroubles({ proxy, random, met }: Parts): World['troubles'] {
+  /** For a while, so many of ten requests to the bucket get one of these faults. */
+  const spoil = async (ofTen: number, faults: readonly Fault[], ms: number) => {
+    proxy.choose = () => (random.below(10) < ofTen ? random.pick(faults) : 'pass');
+    await sleep(ms);
+    proxy.choose = () => 'pass';
+  };
+  const unheard: Fault[] = ['stall', 'cut', 'cutAfter', 'half', { cutAt: 2000 }, { stallAt: 100 }];
+  return [
+    { name: 'times of S3 errors', times: 3, run: () => spoil(6, [{ status: 500 }], 4000) },
+    { name: 'times of S3 silence', times: 2, run: () => spoil(3, unheard, 4000) },
+    { name: 'times of slow S3', times: 2, run: () => spoil(5, [{ delayMs: 1500 }], 4000) },
+    {
+      name: 'times of flipped bits',
+      times: 4,
+      async run() {
+        // Only what the service itself sends and reads: it cannot check what bypasses it.
+        proxy.choose = (line, { authorization }) => {
+          if (!authorization || !FILE.test(line) || random.below(2) === 0) return 'pass';
+          met['files damaged on the way'] = (met['files damaged on the way'] ?? 0) + 1;
+          return { flipAt: random.below(2 ** 16) };
+        };
+        await sleep(6000);
+        proxy.choose = () => 'pass';
+      },
+    },
+  ];
+}
+
 /** The clock of the store is a function in its schema: for a while, another one. */
-async function stepDatabase(database: PostgresServer, stepMs: number, ms: number): Promise<void> {
+async function stepDatabase(database: Cluster, stepMs: number, ms: number): Promise<void> {
   const set = (offsetMs: number) =>
     database.query(`
       CREATE OR REPLACE FUNCTION falconry.now_ms() RETURNS bigint LANGUAGE sql STABLE AS $$

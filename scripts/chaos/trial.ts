@@ -1,4 +1,5 @@
 /** A trial: batches submitted under trouble, followed to their ends, and judged. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { makeItems } from '../../test/middleware/triples.ts';
 import type { TestRandom } from '../../test/support/random.ts';
 import { Clients, type Job } from './clients.ts';
@@ -24,6 +25,7 @@ export interface TrialOptions extends Plan {
 const MAX_COUNT = 1722;
 const KEYS = 20;
 const PROGRESS_MS = 10_000;
+const RECHECK_EVERY_MS = 200;
 /** Share of the time for troubles; the rest is for what is unfinished then. */
 const TROUBLED = 0.75;
 /** Batches that are being submitted at once. */
@@ -46,6 +48,7 @@ export async function runTrial({ open, log, ...plan }: TrialOptions): Promise<bo
   const tally: Tally = { kills: 0, killsAtStart: 0, troubles: new Map() };
   const clients = new Clients({ bases: world.bases, apiKey: world.apiKey, endMs });
   const others = () => [...tally.troubles].map(([name, times]) => `${times} ${name}`);
+  const met = () => Object.entries(world.met).map(([what, times]) => `${times} ${what}, `);
   const report = () => {
     const seconds = ((performance.now() - startMs) / 1000).toFixed(0).padStart(4);
     const done = jobs.filter(({ verified }) => verified).length;
@@ -69,8 +72,10 @@ export async function runTrial({ open, log, ...plan }: TrialOptions): Promise<bo
     for (const fault of faults) log(fault);
     log([`${kills} kill -9 (${tally.killsAtStart} while starting)`, ...others()].join(', '));
     log(
-      `${await world.takenOver()} tasks taken over, ${clients.unheard} requests not answered, ` +
-        `${clients.putOff} put off, ${refusals} starts refused; seed ${plan.seed}`,
+      `${met().join('')}${await world.takenOver()} tasks taken over, ` +
+        `${clients.unheard} requests not answered, ${clients.putOff} put off, ` +
+        `${clients.withheld} of ${clients.fetched + clients.withheld} results withheld when ` +
+        `fetched again, ${refusals} starts refused; seed ${plan.seed}`,
     );
     log(line);
     return good;
@@ -124,6 +129,8 @@ async function underTrouble(running: Running): Promise<void> {
     }
   };
   release();
+  let over = false;
+  const rechecks = recheckUntil(running, () => over);
   const troubledMs = startMs + TROUBLED * (endMs - startMs);
   const { kills, random } = plan;
   await makeTrouble(world, { kills, random, endMs: troubledMs, tally, onKill: release });
@@ -134,5 +141,16 @@ async function underTrouble(running: Running): Promise<void> {
   for (let ended = 0; ended < runs.length; ) {
     ended = runs.length;
     await Promise.all(runs);
+  }
+  over = true;
+  await rechecks;
+}
+
+/** What has been completed stays so, and its result whole, under all troubles. */
+async function recheckUntil({ clients, jobs }: Running, isOver: () => boolean): Promise<void> {
+  while (!isOver()) {
+    await sleep(RECHECK_EVERY_MS);
+    const done = jobs.filter(({ verified }) => verified);
+    if (done.length > 0) await clients.recheck(done[Math.floor(Math.random() * done.length)]!);
   }
 }

@@ -68,8 +68,7 @@ async function killOne(world: World, { random, tally, onKill }: TroubleOptions):
   await sleep(random.below(atStart ? START_MS : world.gapMs));
   // One that is stopped is to stay so for longer than its lease.
   const alive = world.members.filter((member) => member.alive);
-  const ready = alive.filter(({ state }) => state === 'ready');
-  const candidates = atStart ? alive : ready;
+  const candidates = atStart ? alive : alive.filter((member) => member.atWork);
   if (candidates.length === 0) return;
   const member = random.pick(candidates);
   const starting = member.state === 'starting';

@@ -22,6 +22,8 @@ export interface World {
   readonly bases: readonly string[];
   readonly apiKey: string;
   readonly troubles: readonly Trouble[];
+  /** What the troubles have done so far, for the report. */
+  readonly met: Readonly<Record<string, number>>;
   /** Troubles come as often as they do among so many kills, or in proportion. */
   readonly usualKills: number;
   /** Longest time between two kills. */
@@ -69,7 +71,11 @@ export async function mountDisk(path: string, mebibytes: number): Promise<Disk |
   };
 }
 
+export const YEAR_MS = 365 * 86_400_000;
+
 /** A clock of members that can be set: the file that they read. */
+export type Clock = Awaited<ReturnType<typeof settableClock>>;
+
 export async function settableClock(path: string) {
   await writeFile(path, '0');
   return {

@@ -29,6 +29,10 @@ export type Fault =
   /** The line breaks, or falls silent, after so many bytes of the answer's body. */
   | { readonly cutAt: number }
   | { readonly stallAt: number }
+  /** Passes, so much later. */
+  | { readonly delayMs: number }
+  /** Passes, with a bit flipped in the first piece of the body of a PUT, or of any other answer. */
+  | { readonly flipAt: number }
   /** Passes, with this header of the answer changed. */
   | { readonly header: string; readonly value: string };
 
@@ -66,7 +70,11 @@ function handle(
     incoming.resume().on('end', () => answer.writeHead(status, headers).end(body));
     return;
   }
+  if (typeof fault === 'object' && 'delayMs' in fault) {
+    return void setTimeout(() => handle(server, 'pass', incoming, answer), fault.delayMs);
+  }
   const { method = 'GET', headers, url } = incoming;
+  const flips = typeof fault === 'object' && 'flipAt' in fault ? fault.flipAt : null;
   // The host is part of the signature, so it is passed on as it came.
   const asked = request(new URL(url!, server), { method, headers, agent: false }, (told) => {
     if (fault === 'cutAfter') {
@@ -77,11 +85,17 @@ function handle(
     const own = changed ? { [fault.header]: fault.value } : {};
     answer.writeHead(told.statusCode!, { ...told.headers, ...own });
     answer.flushHeaders();
+    if (flips !== null && method !== 'PUT') told.once('data', (piece) => flip(piece, flips));
     send(fault, told, answer);
   });
   asked.on('error', () => incoming.socket.destroy());
   answer.on('close', () => asked.destroy());
+  if (flips !== null && method === 'PUT') incoming.once('data', (piece) => flip(piece, flips));
   incoming.pipe(asked);
+}
+
+function flip(piece: Buffer, at: number): void {
+  piece[at % piece.length]! ^= 1 << (at & 7);
 }
 
 function send(fault: Fault, told: IncomingMessage, answer: ServerResponse): void {

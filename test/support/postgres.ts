@@ -62,7 +62,8 @@ export interface PostgresServer {
   copy(): Promise<PostgresServer>;
   /** Restarts it as a standby, which does not follow another server. */
   demote(): Promise<void>;
-  stop(): Promise<void>;
+  /** @param signal SIGQUIT ends it as a crash does */
+  stop(signal?: 'SIGQUIT'): Promise<void>;
 }
 
 /**
@@ -185,12 +186,24 @@ async function startPostgres(
       await becomeStandby();
       child = await start();
     },
-    async stop() {
+    async stop(signal: NodeJS.Signals = 'SIGINT') {
       await pool.end();
-      await end('SIGINT');
+      await end(signal);
       await rm(folder, { recursive: true });
     },
   };
+}
+
+/** What happens to a piece on the line: 'half' and 'cut' lose the connection with it. */
+export type LineFault = 'pass' | 'cut' | 'half' | { readonly delayMs: number };
+
+/** 'mute': answers do not arrive. 'lost': nothing arrives, nor does either end hear of the other's. */
+type LineState = 'open' | 'mute' | 'lost';
+
+interface Ends {
+  readonly client: Socket;
+  readonly server: Socket;
+  state: LineState;
 }
 
 /** A line to the server that can be cut or stopped; what has been sent is not taken back. */
@@ -201,30 +214,37 @@ export class Line {
   folder = '';
   /** The folder of the server for new connections. */
   target: string;
+  /** The fault of a piece. The end of a 'commit' confirms a transaction that may have written. */
+  choose: (piece: 'request' | 'answer' | 'commit') => LineFault = () => 'pass';
   readonly #server: Server;
-  readonly #sockets = new Set<Socket>();
-  #silent = new WeakSet<Socket>();
+  readonly #all = new Set<Ends>();
 
   constructor(target: string) {
     this.target = target;
     this.#server = createServer({ allowHalfOpen: true }, (client) => {
       const server = connect(join(this.target, '.s.PGSQL.5432'));
+      const ends: Ends = { client, server, state: 'open' };
+      this.#all.add(ends);
+      // A host that has vanished confirms nothing, not even an end.
+      const isGone = () => this.mode === 'stopped' || ends.state === 'lost';
       const end = () => {
-        // A host that has vanished confirms nothing, not even an end.
-        if (this.mode === 'stopped') return;
-        client.destroy();
-        server.destroy();
+        if (!isGone()) this.#end(ends);
       };
-      for (const socket of [client, server]) {
-        this.#sockets.add(socket);
-        socket.on('error', end).on('close', end);
-      }
-      client.on('data', (data) => this.mode === 'stopped' || server.write(data));
+      for (const socket of [client, server]) socket.on('error', end).on('close', end);
+      client.on('end', () => isGone() || server.end());
+      const writes = watchWrites();
+      client.on('data', (data) => {
+        writes.sent(data);
+        if (!isGone()) this.#pass(ends, [client, server], data, this.choose('request'));
+      });
       server.on('data', (data) => {
-        if (this.mode === 'open' && !this.#silent.has(client)) client.write(data);
-        if (this.mode !== 'cut') return;
-        this.cuts++;
-        end();
+        if (this.mode === 'cut') {
+          this.cuts++;
+          end();
+        } else if (this.mode === 'open' && ends.state === 'open') {
+          const fault = this.choose(writes.confirmed(data) ? 'commit' : 'answer');
+          this.#pass(ends, [server, client], data, fault);
+        }
       });
     });
   }
@@ -236,16 +256,67 @@ export class Line {
     return addressIn(this.folder);
   }
 
-  /** From now on, nothing more arrives over the present connections; new ones work. */
-  silence(): void {
-    this.#silent = new WeakSet(this.#sockets);
+  /** Sets the state of the present connections; new ones work. @returns how many are not open */
+  silence(choose: () => LineState = () => 'mute'): number {
+    const all = [...this.#all];
+    for (const ends of all) ends.state = choose();
+    return all.filter(({ state }) => state !== 'open').length;
+  }
+
+  /** Ends the connections that are not open. */
+  dropSilent(): void {
+    for (const ends of this.#all) if (ends.state !== 'open') this.#end(ends);
   }
 
   async stop(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const ends of this.#all) this.#end(ends);
     this.#server.close();
     await rm(this.folder, { recursive: true });
   }
+
+  #end(ends: Ends): void {
+    this.#all.delete(ends);
+    ends.client.destroy();
+    ends.server.destroy();
+  }
+
+  #pass(ends: Ends, [from, to]: readonly [Socket, Socket], data: Buffer, fault: LineFault): void {
+    if (typeof fault === 'object') {
+      from.pause();
+      setTimeout(() => {
+        to.write(data);
+        from.resume();
+      }, fault.delayMs);
+      return;
+    }
+    if (fault !== 'cut') to.write(fault === 'half' ? data.subarray(0, data.length >> 1) : data);
+    if (fault === 'pass') return;
+    this.cuts++;
+    this.#end(ends);
+  }
+}
+
+const WRITES = /\b(INSERT INTO|DELETE FROM|UPDATE "?\w+"?\.)/;
+
+/**
+ * Watches what a client sends for transactions that may write: a COMMIT, or a statement by itself,
+ * whose text comes only the first time that its name does. Misses what comes in several pieces.
+ */
+function watchWrites() {
+  const names = new Set<string>();
+  let last = false;
+  return {
+    sent(data: Buffer): void {
+      const text = data.toString('latin1');
+      for (const [, name, sql] of text.matchAll(/P.{4}(falconry [^\0]*)\0([^\0]*)\0/gs)) {
+        if (WRITES.test(sql!)) names.add(name!);
+      }
+      const [, bound] = /B.{4}[^\0]*\0(falconry [^\0]*)\0/s.exec(text) ?? [];
+      last = names.has(bound ?? '') || text.endsWith('COMMIT\0');
+    },
+    /** Whether the answer is at its end, ReadyForQuery outside a transaction, and may have written. */
+    confirmed: (data: Buffer) => last && data.at(-6) === 0x5a && data.at(-1) === 0x49,
+  };
 }
 
 /** A connection that ends with the test. */
