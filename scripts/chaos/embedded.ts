@@ -9,7 +9,7 @@ import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable
 import { freePort } from '../../test/support/ports.ts';
 import type { TestRandom } from '../../test/support/random.ts';
 import { Member } from './member.ts';
-import { mountDisk, rehearse, settableClock, type World, YEAR_MS } from './world.ts';
+import { jumpYears, mountDisk, rehearse, settableClock, type World } from './world.ts';
 
 const LEASE_MS = 2000;
 const DISK_MIB = 512;
@@ -51,12 +51,13 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
   const [serve] = members as [Member];
   const met = { 'files damaged': 0 };
   const files = join(data, 'files');
+  const sign = () => random.pick([-1, 1]);
   const troubles = [
-    { name: 'clock steps', times: 4, run: () => clock.step(random.pick([-1, 1]) * STEP_MS, 4000) },
+    { name: 'clock steps', times: 4, run: () => clock.during(sign() * STEP_MS, () => sleep(4000)) },
     {
       name: 'years on the clock',
       times: 4,
-      run: () => clock.step(random.pick([-1, 1]) * YEAR_MS, 6000),
+      run: () => jumpYears(serve, clock, sign()),
     },
     {
       name: 'times of flipped bits',

@@ -18,11 +18,11 @@ import { Member, type MemberOptions } from './member.ts';
 import {
   type Clock,
   type Disk,
+  jumpYears,
   mountDisk,
   rehearse,
   settableClock,
   type World,
-  YEAR_MS,
 } from './world.ts';
 
 const LEASE_MS = 3000;
@@ -151,7 +151,7 @@ function troublesOf(parts: Parts): World['troubles'] {
   const { database, disk, clocks, members, random } = parts;
   const sign = () => random.pick([-1, 1]);
   const stepHosts = async (stepMs: number) => {
-    await Promise.all(clocks.map((clock) => clock.step(stepMs, 4000)));
+    await Promise.all(clocks.map((clock) => clock.during(stepMs, () => sleep(4000))));
   };
   const fail = () => database.failOver(random.pick(['death', 'demotion']));
   return [
@@ -172,7 +172,10 @@ function troublesOf(parts: Parts): World['troubles'] {
     {
       name: 'years on the clock of a host',
       times: 4,
-      run: () => random.pick(clocks).step(sign() * YEAR_MS, 6000),
+      run: async () => {
+        const at = random.below(members.length);
+        await jumpYears(members[at]!, clocks[at]!, sign());
+      },
     },
     {
       name: 'steps of the database’s clock',

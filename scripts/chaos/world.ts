@@ -71,22 +71,32 @@ export async function mountDisk(path: string, mebibytes: number): Promise<Disk |
   };
 }
 
-export const YEAR_MS = 365 * 86_400_000;
-
-/** A clock of members that can be set: the file that they read. */
 export type Clock = Awaited<ReturnType<typeof settableClock>>;
 
+/** A clock of members that can be set: the file that they read. */
 export async function settableClock(path: string) {
   await writeFile(path, '0');
   return {
     path,
-    /** Wrong by this much for a while. */
-    async step(stepMs: number, ms: number): Promise<void> {
+    /** Wrong by this much while something happens. */
+    async during(stepMs: number, work: () => Promise<void>): Promise<void> {
       await writeFile(path, String(stepMs));
-      await sleep(ms);
+      await work();
       await writeFile(path, '0');
     },
   };
+}
+
+const YEAR_MS = 365 * 86_400_000;
+
+/** The clock of a member jumps a year ahead or back, also across a restart, and returns. */
+export async function jumpYears(member: Member, clock: Clock, sign: number): Promise<void> {
+  await clock.during(sign * YEAR_MS, async () => {
+    await sleep(2000);
+    if (await member.kill()) member.start();
+    await member.ready(20_000);
+    await sleep(2000);
+  });
 }
 
 /** Starts and ends each member once, which shows that it can, and leaves its code compiled. */
