@@ -23,6 +23,8 @@ export class Member {
   #closed = false;
   #startedMs = 0;
   #readyMs = 0;
+  /** Duration of the last start that succeeded. */
+  startMs = 0;
   state: 'down' | 'starting' | 'ready' = 'down';
   paused = false;
   /** Further arguments of the next start. */
@@ -51,6 +53,7 @@ export class Member {
         if (this.#running !== running) return;
         this.state = 'ready';
         this.#readyMs = performance.now();
+        this.startMs = this.#readyMs - this.#startedMs;
       },
       () => {},
     );
@@ -73,7 +76,7 @@ export class Member {
 
   /** Whether it has been ready for a while, which is longer where starts take longer. */
   get atWork(): boolean {
-    const whileMs = Math.min((this.#readyMs - this.#startedMs) / 2, MAX_WORK_MS);
+    const whileMs = Math.min(this.startMs / 2, MAX_WORK_MS);
     return this.state === 'ready' && performance.now() - this.#readyMs >= whileMs;
   }
 

@@ -6,6 +6,9 @@ import type { Trouble, World } from './world.ts';
 /** Of so many kills one comes while the process starts. */
 const AT_START = 5;
 const START_MS = 800;
+/** Duration of a start on a quiet machine, and how much more slowly a busy one is treated. */
+const USUAL_START_MS = 1500;
+const MAX_PACE = 5;
 
 export interface Tally {
   kills: number;
@@ -63,9 +66,17 @@ function besides(world: World, { kills, random }: TroubleOptions): Trouble[] {
   return all;
 }
 
-async function killOne(world: World, { random, tally, onKill }: TroubleOptions): Promise<void> {
+/** Kills come later where starts take longer, or no work would be done, as the time allows. */
+function paceOf(world: World, { kills, endMs, tally }: TroubleOptions): number {
+  const slowest = Math.max(...world.members.map(({ startMs }) => startMs));
+  const left = (endMs - performance.now()) / ((kills - tally.kills) * world.gapMs);
+  return Math.max(1, Math.min(MAX_PACE, slowest / USUAL_START_MS, left));
+}
+
+async function killOne(world: World, options: TroubleOptions): Promise<void> {
+  const { random, tally, onKill } = options;
   const atStart = random.below(AT_START) === 0;
-  await sleep(random.below(atStart ? START_MS : world.gapMs));
+  await sleep(paceOf(world, options) * random.below(atStart ? START_MS : world.gapMs));
   // One that is stopped is to stay so for longer than its lease.
   const alive = world.members.filter((member) => member.alive);
   const candidates = atStart ? alive : alive.filter((member) => member.atWork);
