@@ -64,7 +64,8 @@ async function build(random: TestRandom, open: Closers): Promise<Omit<World, 'cl
     FALCONRY_DATABASE: `${await database.start()}&pooled=${pooled}`,
     NODE_COMPILE_CACHE: join(folder, 'compiled'),
   };
-  const apiKey = await prepare(env);
+  // Migrations do not go through a pooler.
+  const apiKey = await prepare({ ...env, FALCONRY_DATABASE: primary.url });
   await countCompletions(database);
 
   const spool = join(folder, 'spool');
