@@ -13,9 +13,11 @@ import { type Plan, runTrial } from './chaos/trial.ts';
 const HELP = `Usage: npm run chaos -- [options]
 
 Two falconry serve and three falconry worker on PostgreSQL and S3, or one falconry serve on its
-embedded store, are killed (kill -9) again and again, stopped beyond their leases, given wrong
-clocks and full disks; the database is restarted as after a crash, the bucket answers 500 or not at
-all. Clients that follow the wire contract submit batches meanwhile.
+embedded store, are killed (kill -9) again and again, stopped beyond their leases, given full disks
+and clocks that are minutes or a year off. Bits flip in stored files, or on their way. The database
+is restarted as after a crash, and fails over to a synchronous standby; answers to commits are lost,
+connections cut, delayed or half-open; the bucket answers 500, late, in part or not at all. Clients
+that follow the wire contract submit batches meanwhile, and fetch completed results again.
 
   --embedded    the embedded store instead of PostgreSQL and S3
   --tasks N     how many batches (default 200)
