@@ -27,18 +27,21 @@ overPostgres('all', (server) => {
     });
   });
 
-  it('says that the outcome is unknown when the line is lost at the commit', async () => {
+  it.each([
+    ['in one statement', ''],
+    ['behind a pooler', '&pooled=1'],
+  ])('says that the outcome of a commit is unknown if the line is lost: %s', async (_, how) => {
     const line = new Line(server().folder);
-    const store = open({}, await line.start());
+    const store = open({}, (await line.start()) + how);
     const direct = open();
     // A client's first task takes more than one statement.
     const { id: first } = await put(direct);
     const begun = await store.tasks.beginAnswer(1, 'k', 'f', 60_000);
     if (begun.kind !== 'held') throw new Error(begun.kind);
-    line.mode = 'cut';
+    line.choose = (piece) => (piece === 'commit' ? 'cut' : 'pass');
     const lost = store.tasks.put(WAITING, { hold: begun.hold });
     await expect(lost).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE', retriable: true });
-    line.mode = 'open';
+    line.choose = () => 'pass';
     expect(line.cuts).toBe(1);
     // It happened, once; asking again settles it.
     const { tasks } = await direct.tasks.list({ clientId: 1, limit: 9 });

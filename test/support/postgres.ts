@@ -208,8 +208,7 @@ interface Ends {
 
 /** A line to the server that can be cut or stopped; what has been sent is not taken back. */
 export class Line {
-  /** 'cut': the next answer of the server does not arrive, and the line is lost. */
-  mode: 'open' | 'cut' | 'stopped' = 'open';
+  mode: 'open' | 'stopped' = 'open';
   cuts = 0;
   folder = '';
   /** The folder of the server for new connections. */
@@ -238,13 +237,9 @@ export class Line {
         if (!isGone()) this.#pass(ends, [client, server], data, this.choose('request'));
       });
       server.on('data', (data) => {
-        if (this.mode === 'cut') {
-          this.cuts++;
-          end();
-        } else if (this.mode === 'open' && ends.state === 'open') {
-          const fault = this.choose(writes.confirmed(data) ? 'commit' : 'answer');
-          this.#pass(ends, [server, client], data, fault);
-        }
+        if (this.mode === 'stopped' || ends.state !== 'open') return;
+        const fault = this.choose(writes.confirmed(data) ? 'commit' : 'answer');
+        this.#pass(ends, [server, client], data, fault);
       });
     });
   }
