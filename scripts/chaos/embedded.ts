@@ -113,7 +113,7 @@ async function damage(folder: string, random: TestRandom, ms: number): Promise<n
       const file = await open(path, 'r+').catch(() => null);
       // A task that has just ended has removed its file.
       if (file === null) continue;
-      const at = random.below((await file.stat()).size);
+      const at = random.below(Math.max(1, (await file.stat()).size));
       const byte = new Uint8Array(1);
       await file.read(byte, 0, 1, at);
       await file.write(Uint8Array.of(byte[0]! ^ (1 << random.below(8))), 0, 1, at);

@@ -34,18 +34,23 @@ export async function makeTrouble(world: World, options: TroubleOptions): Promis
   const total = beside.length;
   let other = Promise.resolve();
   let busy = false;
-  while (tally.kills < kills && performance.now() < endMs) {
+  let broken: unknown = null;
+  while (tally.kills < kills && performance.now() < endMs && broken === null) {
     await killOne(world, options);
     const due = ((total - beside.length + 0.5) / total) * kills;
     if (busy || beside.length === 0 || tally.kills < due) continue;
     busy = true;
     const { name, run } = beside.shift()!;
-    other = run().then(() => {
+    const ended = () => {
       busy = false;
       tally.troubles.set(name, (tally.troubles.get(name) ?? 0) + 1);
+    };
+    other = run().then(ended, (error: unknown) => {
+      broken = new Error(`${name}: the trouble itself failed`, { cause: error });
     });
   }
   await other;
+  if (broken !== null) throw broken;
   for (const { name, run } of beside) {
     if (performance.now() > endMs) break;
     await run();

@@ -4,13 +4,14 @@
  */
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
-import type { Job } from '../../scripts/chaos/clients.ts';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Clients, type Job } from '../../scripts/chaos/clients.ts';
 import { embeddedWorld } from '../../scripts/chaos/embedded.ts';
 import { type Evidence, judge } from '../../scripts/chaos/judge.ts';
 import { runTrial } from '../../scripts/chaos/trial.ts';
 import { start } from '../middleware/process.ts';
 import { fact } from '../support/facts.ts';
+import { openServer } from '../support/openServer.ts';
 import { testRandom } from '../support/random.ts';
 import { NIGHTLY } from '../support/run.ts';
 
@@ -75,6 +76,29 @@ describe('the verdict', () => {
     expect(verdict.good).toBe(false);
     expect(verdict.faults).toEqual([fault]);
     expect(verdict.line).toContain(line);
+  });
+});
+
+describe('a completed result that is fetched again', () => {
+  const damaged = 'a damaged result was served as a whole one';
+  it.for<[string, string, Partial<Job>, number]>([
+    ['is the same as before', 'whole', { verified: true, fault: null }, 0],
+    ['counts as lost if it is another one', 'whale', { verified: false, fault: damaged }, 0],
+    ['may break off before its end', 'whol', { verified: true, fault: null }, 1],
+  ])('%s', async ([, text, found, withheld]) => {
+    const server = await openServer(({ url }, answer) => {
+      if (url !== '/file') answer.end(`{"result_path":"${server.address}/file"}`);
+      else answer.writeHead(200, { 'content-length': 5 }).write(text, () => answer.destroy());
+    });
+    onTestFinished(() => server.close());
+    const clients = new Clients({ bases: [server.address], apiKey: 'key', endMs: Infinity });
+    const job: Job = {
+      ...{ way: 'direct', items: [], id: 1, gone: false, seen: '' },
+      ...{ verified: true, fault: null, result: 'whole' },
+    };
+    await clients.recheck(job);
+    expect(job).toMatchObject(found);
+    expect(clients.withheld).toBe(withheld);
   });
 });
 
