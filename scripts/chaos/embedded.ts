@@ -63,7 +63,7 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
       name: 'times of flipped bits',
       times: 4,
       async run() {
-        met['files damaged'] += await damage(files, random, 6000);
+        met['files damaged'] += await damage(files, random, 4000);
       },
     },
     { name: 'pauses beyond the lease', times: 3, run: () => serve.pause(2.5 * LEASE_MS) },

@@ -92,10 +92,10 @@ const YEAR_MS = 365 * 86_400_000;
 /** The clock of a member jumps a year ahead or back, also across a restart, and returns. */
 export async function jumpYears(member: Member, clock: Clock, sign: number): Promise<void> {
   await clock.during(sign * YEAR_MS, async () => {
-    await sleep(2000);
+    await sleep(1000);
     if (await member.kill()) member.start();
     await member.ready(20_000);
-    await sleep(2000);
+    await sleep(1000);
   });
 }
 
