@@ -23,7 +23,7 @@ that follow the wire contract submit batches meanwhile, and fetch completed resu
   --tasks N     how many batches (default 200)
   --kills N     how many kills (default 100; 60 with --embedded)
   --seed S      the seed of sizes, kills and troubles (default: drawn)
-  --minutes M   the most that it takes (default 10)
+  --minutes M   the most that it takes once all is started (default 10)
   --help        this text
 
 The last line is: chaos: accepted A, completed C, lost 0, twice 0, stuck 0

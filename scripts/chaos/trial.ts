@@ -11,7 +11,7 @@ export interface Plan {
   readonly tasks: number;
   readonly kills: number;
   readonly seed: number;
-  /** For all of it. */
+  /** For all of it, once the world is open. */
   readonly minutes: number;
 }
 
@@ -33,10 +33,10 @@ const SENDERS = 16;
 
 /** @returns whether nothing is wrong; the last line that it logs is the verdict */
 export async function runTrial({ open, log, ...plan }: TrialOptions): Promise<boolean> {
-  const startMs = performance.now();
-  const endMs = startMs + 60_000 * plan.minutes;
   const jobs = makeJobs(plan.tasks, plan.random);
   const world = await open(plan.random);
+  const startMs = performance.now();
+  const endMs = startMs + 60_000 * plan.minutes;
   const close = async () => {
     await Promise.all(world.members.map((member) => member.close('SIGKILL')));
     await world.close();
@@ -133,7 +133,8 @@ async function underTrouble(running: Running): Promise<void> {
   const rechecks = recheckUntil(running, () => over);
   const troubledMs = startMs + TROUBLED * (endMs - startMs);
   const { kills, random } = plan;
-  await makeTrouble(world, { kills, random, endMs: troubledMs, tally, onKill: release });
+  const times = { startMs, endMs: troubledMs };
+  await makeTrouble(world, { kills, random, ...times, tally, onKill: release });
   // If the time for kills was over before all jobs were due.
   peace = true;
   release();

@@ -20,7 +20,8 @@ export interface Tally {
 export interface TroubleOptions {
   readonly kills: number;
   readonly random: TestRandom;
-  /** When it ends in any case, as performance.now() tells time. */
+  /** When it begins, and ends in any case, as performance.now() tells time. */
+  readonly startMs: number;
   readonly endMs: number;
   readonly tally: Tally;
   onKill(): void;
@@ -71,20 +72,28 @@ function besides(world: World, { kills, random }: TroubleOptions): Trouble[] {
   return all;
 }
 
-/** Kills come later where starts take longer, or no work would be done, as the time allows. */
-function paceOf(world: World, { kills, endMs, tally }: TroubleOptions): number {
-  const slowest = Math.max(...world.members.map(({ startMs }) => startMs));
-  const left = (endMs - performance.now()) / ((kills - tally.kills) * world.gapMs);
-  return Math.max(1, Math.min(MAX_PACE, slowest / USUAL_START_MS, left));
+/**
+ * How the next kill is timed: later where starts take longer, or no work would be done, but not so
+ * late that the kills take more than half of the time.
+ */
+function timing(world: World, { kills, startMs, endMs, tally }: TroubleOptions) {
+  const slowest = Math.max(...world.members.map((member) => member.startMs));
+  const leftMs = (startMs + endMs) / 2 - performance.now();
+  const left = leftMs / ((kills - tally.kills) * world.gapMs);
+  const pace = Math.max(1, Math.min(MAX_PACE, slowest / USUAL_START_MS, left));
+  return { pace, hurry: left < 2 };
 }
 
 async function killOne(world: World, options: TroubleOptions): Promise<void> {
   const { random, tally, onKill } = options;
   const atStart = random.below(AT_START) === 0;
-  await sleep(paceOf(world, options) * random.below(atStart ? START_MS : world.gapMs));
+  const { pace, hurry } = timing(world, options);
+  await sleep(pace * random.below(atStart ? START_MS : world.gapMs));
   // One that is stopped is to stay so for longer than its lease.
   const alive = world.members.filter((member) => member.alive);
-  const candidates = atStart ? alive : alive.filter((member) => member.atWork);
+  const ready = alive.filter(({ state }) => state === 'ready');
+  const atWork = hurry ? ready : ready.filter((member) => member.atWork);
+  const candidates = atStart ? alive : atWork;
   if (candidates.length === 0) return;
   const member = random.pick(candidates);
   const starting = member.state === 'starting';
