@@ -9,7 +9,15 @@ import { sqliteTableStore } from '../../src/middleware/stores/sqlite/sqliteTable
 import { freePort } from '../../test/support/ports.ts';
 import type { TestRandom } from '../../test/support/random.ts';
 import { Member } from './member.ts';
-import { jumpYears, mountDisk, rehearse, settableClock, type World } from './world.ts';
+import {
+  type Clock,
+  type Disk,
+  jumpYears,
+  mountDisk,
+  rehearse,
+  settableClock,
+  type World,
+} from './world.ts';
 
 const LEASE_MS = 2000;
 const DISK_MIB = 512;
@@ -51,24 +59,6 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
   const [serve] = members as [Member];
   const met = { 'files damaged': 0 };
   const files = join(data, 'files');
-  const sign = () => random.pick([-1, 1]);
-  const troubles = [
-    { name: 'clock steps', times: 4, run: () => clock.during(sign() * STEP_MS, () => sleep(4000)) },
-    {
-      name: 'years on the clock',
-      times: 4,
-      run: () => jumpYears(serve, clock, sign()),
-    },
-    {
-      name: 'times of flipped bits',
-      times: 4,
-      async run() {
-        met['files damaged'] += await damage(files, random, 4000);
-      },
-    },
-    { name: 'pauses beyond the lease', times: 3, run: () => serve.pause(2.5 * LEASE_MS) },
-    { name: 'full disks', times: 3, run: () => (disk ? disk.fill(3000) : beLow(serve)) },
-  ];
   const rows = (sql: string) => {
     const db = new DatabaseSync(store);
     try {
@@ -83,7 +73,7 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
     store,
     bases: [`http://127.0.0.1:${port}`],
     apiKey,
-    troubles,
+    troubles: troublesOf({ serve, clock, disk, files, random, met }),
     met,
     usualKills: 60,
     gapMs: 2500,
@@ -94,6 +84,29 @@ export async function embeddedWorld(random: TestRandom): Promise<EmbeddedWorld> 
     takenOver: async () => rows('SELECT count(*) AS n FROM tasks WHERE losses > 0')[0]!.n!,
     close,
   };
+}
+
+interface Parts {
+  readonly serve: Member;
+  readonly clock: Clock;
+  readonly disk: Disk | null;
+  readonly files: string;
+  readonly random: TestRandom;
+  readonly met: { 'files damaged': number };
+}
+
+function troublesOf({ serve, clock, disk, files, random, met }: Parts): World['troubles'] {
+  const sign = () => random.pick([-1, 1]);
+  const flip = async () => {
+    met['files damaged'] += await damage(files, random, 4000);
+  };
+  return [
+    { name: 'clock steps', times: 4, run: () => clock.during(sign() * STEP_MS, () => sleep(4000)) },
+    { name: 'years on the clock', times: 4, run: () => jumpYears(serve, clock, sign()) },
+    { name: 'times of flipped bits', times: 4, run: flip },
+    { name: 'pauses beyond the lease', times: 3, run: () => serve.pause(2.5 * LEASE_MS) },
+    { name: 'full disks', times: 3, run: () => (disk ? disk.fill(3000) : beLow(serve)) },
+  ];
 }
 
 /**

@@ -82,7 +82,7 @@ async function build(random: TestRandom, open: Closers): Promise<Omit<World, 'cl
   const met: Record<string, number> = {};
   const parts = { database, proxy, disk, clocks, members, random, met };
   return {
-    title: `two hosts and three workers on PostgreSQL${pooled ? ' (pooled)' : ''} and S3, files ${way}`,
+    title: `two hosts and three workers on PostgreSQL${pooled ? ', pooled,' : ''} and S3; ${way}`,
     members,
     bases: ports.map((port) => `http://127.0.0.1:${port}`),
     apiKey,

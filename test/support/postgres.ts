@@ -197,7 +197,7 @@ async function startPostgres(
 /** What happens to a piece on the line: 'half' and 'cut' lose the connection with it. */
 export type LineFault = 'pass' | 'cut' | 'half' | { readonly delayMs: number };
 
-/** 'mute': answers do not arrive. 'lost': nothing arrives, nor does either end hear of the other's. */
+/** 'mute': answers do not arrive. 'lost': nothing does, nor does either side notice an end. */
 type LineState = 'open' | 'mute' | 'lost';
 
 interface Ends {
@@ -309,7 +309,7 @@ function watchWrites() {
       const [, bound] = /B.{4}[^\0]*\0(falconry [^\0]*)\0/s.exec(text) ?? [];
       last = names.has(bound ?? '') || text.endsWith('COMMIT\0');
     },
-    /** Whether the answer is at its end, ReadyForQuery outside a transaction, and may have written. */
+    /** Whether this is ReadyForQuery outside a transaction, after one that may have written. */
     confirmed: (data: Buffer) => last && data.at(-6) === 0x5a && data.at(-1) === 0x49,
   };
 }
