@@ -110,7 +110,7 @@ function suspectClock(server: () => PostgresServer): void {
     await server().query(`UPDATE ${schema}.clock SET ran_ms = ${DAY_MS - 1000}`);
     clockMs += 2000;
     expect((await sweep()).suspect!.leftMs).toBe(0);
-    expect(await sweep()).toMatchObject({ removed: 2, forgotten: 1 });
+    expect(await sweep()).toMatchObject({ removed: 2, forgotten: 1, nowMs: clockMs });
 
     clockMs += 3 * DAY_MS;
     expect(await tasks.acceptClock()).toMatchObject({ leftMs: DAY_MS });

@@ -2,12 +2,17 @@
  * How a service works on tasks: how many at a time and who keeps house, the calls of its ports that
  * it reports, and what its log says, at which level.
  */
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeEach, describe, expect } from 'vitest';
+import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
+import { newInputKey } from '../../src/middleware/blobs/port/blobStore.ts';
 import { memoryStore, type PortCall, type ServiceEvent } from '../../src/middleware/index.ts';
 import { resolveOptions } from '../../src/middleware/options/options.ts';
 import { timedPort } from '../../src/middleware/stores/timedPort.ts';
 import { workLog } from '../../src/middleware/tasks/workLog.ts';
 import { CodedError } from '../../src/shared/errors.ts';
+import { deferred } from '../../src/shared/wait.ts';
 import { accepted, expectProblem, it, recordedLog, until } from './support.ts';
 import { makeTriples } from './triples.ts';
 
@@ -83,6 +88,39 @@ it('housekeeping is suspended and reported while the clock is suspect', async ({
   expect(swept().at(-1)!.aheadMs).toBe(0);
   const purge = { level: 'info', message: 'purged', expired: 1, removed: 0, forgotten: 0 };
   expect(log.entries).toContainEqual({ ...purge, files: 0 });
+});
+
+it('housekeeping removes no fresh file by a clock that differs from that of the store', async ({
+  start,
+  folder,
+}) => {
+  const DAY_MS = 24 * 3_600_000;
+  const { tasks, ...rest } = memoryStore();
+  const blobs = directoryBlobs({ path: folder });
+  const files = [2, 5].map((days) => ({ days, key: newInputKey() }));
+  for (const { days, key } of files) {
+    await blobs.put(key, new Uint8Array(1), { maxBytes: 1 });
+    await utimes(join(folder, key), new Date(), new Date(Date.now() - days * DAY_MS));
+  }
+  // This host is 3 days ahead of the others: a file of 2 days may have been written just now.
+  const sweep: typeof tasks.sweep = async (options) => ({
+    ...(await tasks.sweep(options)),
+    nowMs: Date.now() - 3 * DAY_MS,
+  });
+  const cleaned = deferred<number>();
+  const clean: typeof blobs.clean = (options) => {
+    const work = blobs.clean(options);
+    work.then(cleaned.resolve, cleaned.reject);
+    return work;
+  };
+  await start({
+    threads: 1,
+    workers: false,
+    store: { ...rest, tasks: { ...tasks, sweep } },
+    blobs: { ...blobs, clean },
+  });
+  expect(await cleaned.promise).toBe(1);
+  expect(await blobs.stat(files[0]!.key)).toMatchObject({ bytes: 1 });
 });
 
 it.each([

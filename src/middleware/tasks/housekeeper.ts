@@ -37,6 +37,7 @@ export function startHousekeeper(options: HousekeeperOptions): () => Promise<voi
     });
   };
   const round = async () => {
+    let clockErrorMs = 0;
     for (let more = true; more && !isStopping(); ) {
       const swept = await store.sweep({
         answerMs: ANSWER_LIFE_MS,
@@ -52,12 +53,14 @@ export function startHousekeeper(options: HousekeeperOptions): () => Promise<voi
       }
       if (swept.suspect) return warn(swept.suspect);
       more = swept.more;
+      clockErrorMs = Math.abs(Date.now() - (swept.nowMs ?? Date.now()));
     }
     if (performance.now() - cleanedAtMs > CLEAN_EVERY_MS || cleanedAtMs === 0) {
       cleanedAtMs = performance.now();
       const referenced = (keys: readonly string[]) => store.referenced(keys);
       // A file uploaded to a bucket is part of its task only after the notification.
-      const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * uploadUrlTtlMs);
+      // This host's clock may be wrong by as much as it differs from that of the store.
+      const olderThanMs = Math.max(ORPHAN_AGE_MS, 2 * uploadUrlTtlMs) + clockErrorMs;
       const files = await blobs.clean({ olderThanMs, referenced });
       if (files > 0) logger.info('files without a task removed', { files });
     }

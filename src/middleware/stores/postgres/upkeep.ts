@@ -19,6 +19,7 @@ interface ClockRow {
   readonly ahead_ms: number | null;
   readonly ran_ms: number;
   readonly seen_ms: number | null;
+  readonly at: number;
 }
 
 function suspectOf(row: ClockRow | undefined): SuspectClock | null {
@@ -53,6 +54,7 @@ export function upkeep(ledger: Ledger): Upkeep {
       forgotten: answers.length,
       blobs: keys.flatMap((key) => key ?? []),
       more: [expired, gone, answers].some((rows) => rows.length === BATCH),
+      ...(before && { nowMs: before.at }),
     };
   };
   return {
@@ -85,7 +87,7 @@ function clockStatements(s: string) {
         seen_ms = CASE WHEN ${isFine} OR counted.ran_ms >= ${SUSPECT_MS} THEN NULL
           ELSE old.at END,
         ran_ms = counted.ran_ms
-      FROM old, counted RETURNING old.ahead_ms, counted.ran_ms, old.seen_ms`,
+      FROM old, counted RETURNING old.ahead_ms, counted.ran_ms, old.seen_ms, old.at`,
     // Leases and ends that a wrong clock has set.
     repair: `UPDATE ${s}.tasks SET due_ms = ${sane('due_ms')}, finished_ms = ${sane('finished_ms')}
       WHERE due_ms > ${limit} OR finished_ms > ${limit}`,
