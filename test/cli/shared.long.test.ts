@@ -97,15 +97,34 @@ describe('a service with a database', () => {
   });
 
   it('a bucket that refuses, or is not there, is named', async () => {
-    const server = createServer((_, answer) => answer.writeHead(403).end());
+    let allowed = ['none'];
+    const denied = '<Error><Code>AccessDenied</Code></Error>';
+    const server = createServer(({ method }, answer) => {
+      if (allowed.includes(method!)) return answer.end('x');
+      return answer.writeHead(403).end(method === 'HEAD' ? undefined : denied);
+    });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     const args = ['serve', '--data', join(folder.path, 'data'), '--port', '0', ...BUCKET];
     const refused = await refusal([...args, '--s3-endpoint', `http://127.0.0.1:${port}`], AWS);
     expect(refused.code).toBe(3);
     expect(refused.err).toMatch(
-      /^falconry serve: s3:\/\/bucket\/one\/: The store cannot be reached/,
+      /^falconry serve: s3:\/\/bucket\/one\/: The store cannot be reached .*403 AccessDenied: a pol/,
     );
+    const bucket = [...BUCKET, '--s3-endpoint', `http://127.0.0.1:${port}`];
+    const doctor = ['doctor', '--data', join(folder.path, 'data'), '--port', '0', '--json'];
+    const look = async () => {
+      const { findings } = JSON.parse((await falconryHere([...doctor, ...bucket], AWS)).out);
+      return findings.find(({ check }: { check: string }) => check === 'blobs');
+    };
+    const message = expect.stringMatching(/answered 403 AccessDenied: a policy must allow s3:Li/);
+    // With the first, a service would start.
+    for (const methods of [[], ['HEAD'], ['HEAD', 'PUT'], ['HEAD', 'PUT', 'GET']]) {
+      allowed = methods;
+      expect(await look(), methods.join()).toMatchObject({ level: 'fault', message });
+    }
+    allowed = ['HEAD', 'PUT', 'GET', 'DELETE'];
+    expect(await look()).toMatchObject({ level: 'ok' });
     const gone = await refusal([...args, ...CLOSED], AWS);
     expect([gone.code, gone.err]).toEqual([3, expect.stringMatching(/s3:\/\/bucket\/one\/: /)]);
     server.close();

@@ -184,6 +184,54 @@ describe('options', () => {
     expect(await signed(17)).toBe('content-length;host');
   });
 
+  const malformed = (text: string) =>
+    `<Error><Code>AuthorizationHeaderMalformed</Code><Message>${text}</Message></Error>`;
+  const moved = 'the bucket is in eu-west-3, not in us-east-1; correct FALCONRY_S3_REGION';
+  it.each<[string, number, Record<string, string>, string, string]>([
+    ['the region, by a header', 301, { 'x-amz-bucket-region': 'eu-west-3' }, '', `301: ${moved}`],
+    [
+      'the region, by an element',
+      301,
+      {},
+      '<Error><Code>PermanentRedirect</Code><Region>eu-west-3</Region></Error>',
+      `301 PermanentRedirect: ${moved}`,
+    ],
+    [
+      'the region, by a message',
+      400,
+      {},
+      malformed(`the region 'us-east-1' is wrong; expecting 'eu-west-3'`),
+      `400 AuthorizationHeaderMalformed: ${moved}`,
+    ],
+    [
+      'no malformed region',
+      400,
+      { 'x-amz-bucket-region': '' },
+      malformed(`expecting 'a b'`),
+      '400 AuthorizationHeaderMalformed',
+    ],
+    ['no region that is the same', 403, { 'x-amz-bucket-region': 'us-east-1' }, '', '403'],
+    [
+      'the secret, not the region',
+      403,
+      { 'x-amz-bucket-region': 'default' },
+      '<Error><Code>SignatureDoesNotMatch</Code></Error>',
+      '403 SignatureDoesNotMatch: AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID',
+    ],
+    ['the bucket', 404, {}, '', '404: the bucket is not there, or the endpoint is wrong'],
+  ])('are named if the bucket refuses for them: %s', async (...[, status, headers, body, told]) => {
+    const server = await openServer(({ method }, response) => {
+      // The answer to HEAD has no body.
+      response.writeHead(status, headers).end(method === 'HEAD' ? undefined : body);
+    });
+    const refused = s3Blobs({ ...good, endpoint: server.address }).ping();
+    await expect(refused).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+      cause: { message: `the blob store answered ${told}` },
+    });
+    await server.close();
+  });
+
   it.each<[string, unknown, typeof TypeError]>([
     ['no bucket', { credentials }, TypeError],
     ['another name', { ...good, buckett: 'x' }, TypeError],

@@ -189,10 +189,41 @@ describe.skipIf(!hasRgw())('a bucket behind a bad line', () => {
       const none = s3Blobs({ ...options, bucket: 'nothing-here' });
       await expect(none.ping()).rejects.toMatchObject({
         code: 'STORE_UNAVAILABLE',
-        cause: { message: 'the bucket is not there' },
+        cause: { message: 'the blob store answered 404 NoSuchBucket: the bucket is not there' },
       });
       const put = none.put(newInputKey(), new Uint8Array(1), LIMIT);
       await expect(put).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+    });
+
+    it('tells why it is refused, which an answer to HEAD does not', async () => {
+      const stranger = { accessKeyId: randomUUID(), secretAccessKey: randomUUID() };
+      const keys = Object.entries(stranger).map(([name, value]) =>
+        name === 'accessKeyId' ? `--access-key=${value}` : `--secret-key=${value}`,
+      );
+      const user = ['user', 'create', '--uid=stranger', '--display-name=stranger'];
+      await promisify(execFile)('radosgw-admin', ['-c', rgw.configuration, ...user, ...keys]);
+      const { accessKeyId } = rgw.credentials;
+      const unknown = { ...stranger, accessKeyId: randomUUID() };
+      for (const [credentials, told] of [
+        [stranger, '403 AccessDenied: a policy must allow s3:ListBucket, s3:GetObject'],
+        [unknown, '403 InvalidAccessKeyId: AWS_ACCESS_KEY_ID is unknown there'],
+        [{ ...stranger, accessKeyId }, '403 SignatureDoesNotMatch: AWS_SECRET_ACCESS_KEY does'],
+      ] as const) {
+        const message = expect.stringContaining(`the blob store answered ${told}`);
+        const refused = s3Blobs({ ...options, credentials }).ping();
+        await expect(refused).rejects.toMatchObject({
+          code: 'STORE_UNAVAILABLE',
+          cause: { message },
+        });
+      }
+      // A passing fault is no refusal, and what has passed is none either.
+      plan({ status: 403 });
+      await blobs.ping();
+      expect(proxy.seen.length).toBe(2);
+      plan({ status: 403 }, { status: 503 });
+      await expect(blobs.ping()).rejects.toMatchObject({
+        cause: { message: 'the blob store answered 403' },
+      });
     });
 
     it('tells of clocks that differ', async () => {
@@ -206,7 +237,9 @@ describe.skipIf(!hasRgw())('a bucket behind a bad line', () => {
       const slow = s3Blobs({ ...options, nowMs: () => Date.now() - 3_600_000 });
       const refusal = await slow.ping().catch((error: unknown) => error as Error);
       expect(refusal).toMatchObject({ code: 'STORE_UNAVAILABLE' });
-      expect(String((refusal as Error).cause)).toMatch(/clock .* is 3[56]\d\d s ahead/);
+      expect(String((refusal as Error).cause)).toMatch(
+        /is 3[56]\d\d s ahead .*RequestTimeTooSkewed/,
+      );
     });
   });
 

@@ -135,7 +135,9 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
     w.time.aheadMs = 1000 * seconds;
   }),
   named('sweep', 2, fc.boolean(), async (w, old) => {
-    const swept = await w.store.sweep({ answerMs: 1000, ...(old && { retentionMs: 300 }) });
+    const rules = { answerMs: 1000, ...(old && { retentionMs: 300 }) };
+    // A store that belongs to one host does not tell the time.
+    const { nowMs: _, ...swept } = await w.store.sweep(rules);
     const expired = swept.expired.map((id) => rank(w, id));
     return { ...swept, expired, blobs: swept.blobs.map((key) => rankedKey(w, key)).sort() };
   }),

@@ -1,6 +1,6 @@
 /**
  * The checks of what a service would use here. Nothing is changed: the port and a file in the data
- * directory are opened, and closed again at once.
+ * directory are opened, and closed again at once; a file in the bucket is written, and removed.
  */
 import { once } from 'node:events';
 import { access, constants, stat, statfs, unlink, writeFile } from 'node:fs/promises';
@@ -9,6 +9,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { lowWaterMark } from '../../middleware/blobs/directory/directory.ts';
+import { newInputKey } from '../../middleware/blobs/port/blobStore.ts';
 import { type Settings, STORE_FILE } from '../../middleware/options/options.ts';
 import { checkKey, keyPlace } from '../../middleware/signing/keyFile.ts';
 import { SUSPECT_MS } from '../../middleware/stores/port/taskStore.ts';
@@ -346,6 +347,11 @@ async function checkBlobs({ values, env }: Subject): Promise<Finding[]> {
   return guarded('blobs', async () => {
     const store = await makeBlobs(values, env);
     await store.ping();
+    // A policy may allow less than the service needs. The file has a fresh name, and is removed.
+    const key = newInputKey();
+    await store.put(key, new Uint8Array(1), { maxBytes: 1 });
+    await store.read({ key }, 1);
+    await store.delete(key);
     const seconds = Math.round((store.clockSkewMs ?? 0) / 1000);
     const clocks = seconds === 0 ? '' : `; its clock differs by ${seconds} s`;
     return [ok('blobs', `${blobs} answers${clocks}`)];

@@ -11,6 +11,7 @@
  * const service = falconService({ blobs });
  * ```
  */
+import { isCodedError } from '../../../shared/errors.ts';
 import { Semaphore } from '../../../shared/wait.ts';
 import type { Arrivals, BlobRef, BlobStore, Uploaded } from '../port/blobStore.ts';
 import { clean } from './cleaning.ts';
@@ -19,7 +20,7 @@ import { collect, download } from './download.ts';
 import { Addresses, fileName, uploadKey } from './keys.ts';
 import { resolveS3Options, type S3Options, type S3Settings } from './options.ts';
 import { pack } from './preparedBody.ts';
-import { discard, Requests, unavailable } from './requests.ts';
+import { discard, Refusal, Requests, unavailable } from './requests.ts';
 import { presign, type Unsigned } from './signing.ts';
 
 export type { BlobStore } from '../port/blobStore.ts';
@@ -145,18 +146,33 @@ function refOf(key: string, bytes: number, headers: Headers): BlobRef {
 }
 
 async function ping(requests: Requests, addresses: Addresses): Promise<void> {
-  const limits = { tries: 1, requestMs: PING_MS };
-  const found = requests.ask({ method: 'HEAD', url: addresses.bucket() }, discard, limits);
-  const fault = await found.then(
-    (answer) => (answer === null ? unavailable('the bucket is not there') : null),
-    (error: unknown) => error,
-  );
+  const endMs = performance.now() + PING_MS;
+  const look = async (method: 'HEAD' | 'GET', url: URL): Promise<unknown> => {
+    const limits = { tries: 1, requestMs: Math.max(1, endMs - performance.now()) };
+    return requests.ask({ method, url }, discard, limits).then(
+      (answer) => (answer === null ? unavailable(new Refusal(NO_BUCKET)) : null),
+      (error: unknown) => error,
+    );
+  };
+  let fault = await look('HEAD', addresses.bucket());
+  if (refusalIn(fault)) {
+    const why = await look('GET', addresses.bucket({ 'list-type': '2', 'max-keys': '1' }));
+    if (why === null || refusalIn(why)) fault = why;
+  }
   const { skewMs } = requests;
   if (skewMs !== null && Math.abs(skewMs) > MAX_SKEW_MS) {
-    const seconds = Math.round(skewMs / 1000);
-    throw unavailable(`the clock of the blob store is ${seconds} s ahead of this one`);
+    const told = refusalIn(fault);
+    const clocks = `the clock of the blob store is ${Math.round(skewMs / 1000)} s ahead of this one`;
+    throw unavailable(told === null ? clocks : `${clocks} (${told.message})`);
   }
   if (fault !== null) throw fault;
+}
+
+const NO_BUCKET = 'the blob store answered 404: the bucket is not there, or the endpoint is wrong';
+
+function refusalIn(fault: unknown): Refusal | null {
+  const cause = isCodedError(fault) ? fault.cause : null;
+  return cause instanceof Refusal ? cause : null;
 }
 
 /** Returns a URL that allows the request until that time. */

@@ -106,9 +106,9 @@ export class Requests {
     } catch (error) {
       if (!(error instanceof RefusedKey)) throw error;
       const other = await source.otherThan(credentials);
-      if (other === null) throw unavailable(error.message);
+      if (other === null) throw unavailable(error);
       return await this.#once(request, other, stop, use).catch((again: unknown) => {
-        throw again instanceof RefusedKey ? unavailable(again.message) : again;
+        throw again instanceof RefusedKey ? unavailable(again) : again;
       });
     }
   }
@@ -133,7 +133,7 @@ export class Requests {
       : fetch(url, { method, headers, redirect: 'manual', signal });
     const answer = await heard(silence, sent);
     this.#compareClocks(answer);
-    if (!answer.ok) return refuse(answer, silence);
+    if (!answer.ok) return refuse(answer, silence, region);
     return use({ status: answer.status, headers: answer.headers, body: answer.body, silence });
   }
 
@@ -150,38 +150,64 @@ const PASSING_CODES: ReadonlySet<string> = new Set(['RequestTimeout', 'Incomplet
 /** Codes of a full store, besides the status 507. */
 const FULL_CODES: ReadonlySet<string> = new Set(['QuotaExceeded', 'XMinioStorageFull']);
 
-/** 400, 401 or 403: the credentials may have expired. Answers to HEAD have no code. */
-class RefusedKey extends Error {}
+/** The store refuses the request. Answers to HEAD have no code that tells why. */
+export class Refusal extends Error {}
+
+/** 400, 401 or 403: the credentials may have expired. */
+class RefusedKey extends Refusal {}
+
+const REMEDIES: Readonly<Record<string, string>> = {
+  AccessDenied:
+    ': a policy must allow s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject',
+  ExpiredToken: ': AWS_SESSION_TOKEN has expired',
+  InvalidAccessKeyId: ': AWS_ACCESS_KEY_ID is unknown there',
+  InvalidToken: ': AWS_SESSION_TOKEN is wrong',
+  NoSuchBucket: ': the bucket is not there',
+  RequestTimeTooSkewed: ': the clocks differ',
+  SignatureDoesNotMatch: ': AWS_SECRET_ACCESS_KEY does not belong to AWS_ACCESS_KEY_ID',
+};
 
 /**
  * @returns null for a missing file
  * @throws the error for any other bad answer
  */
-async function refuse(answer: Response, silence: Silence): Promise<null> {
-  const { status } = answer;
-  const code = await codeOf(answer, silence);
+async function refuse(answer: Response, silence: Silence, region: string): Promise<null> {
+  const { status, headers } = answer;
+  const text = await textOf(answer, silence);
+  const code = CODE.exec(text)?.[1] ?? '';
   if (status === 404 && code !== 'NoSuchBucket') return null;
   if (status === 412) throw new CodedError('INPUT_CHANGED');
-  const told = `the blob store answered ${status}${code && ` ${code}`}`;
+  const header = headers.get('x-amz-bucket-region') ?? '';
+  const theirs = REGION.exec(`<Region>${header}<${text}`)?.[1];
+  const remedy =
+    REMEDIES[code] ??
+    (theirs === undefined || theirs === region
+      ? ''
+      : `: the bucket is in ${theirs}, not in ${region}; correct FALCONRY_S3_REGION`);
+  const told = `the blob store answered ${status}${code && ` ${code}`}${remedy}`;
   if (status === 507 || FULL_CODES.has(code)) {
     throw new CodedError('STORAGE_FULL', { cause: new Error(told) });
   }
   const passing = status === 408 || status === 429 || (status >= 500 && status !== 501);
   if (passing || PASSING_CODES.has(code)) throw new PassingFault(told);
   if (status === 400 || status === 401 || status === 403) throw new RefusedKey(told);
-  throw unavailable(told);
+  throw unavailable(new Refusal(told));
 }
+
+const CODE = /<Code>(\w{1,64})<\/Code>/;
+/** An element, or the end of a message: "the region 'us-east-1' is wrong; expecting 'eu-west-1'". */
+const REGION = /(?:<Region>|expecting (?:'|&apos;|&#39;))([A-Za-z0-9-]{1,64})(?:<|'|&)/;
 
 const MAX_ERROR_BYTES = 16 * 1024;
 
-/** Returns the code in the body of an error, or an empty string. */
-async function codeOf({ body }: Response, silence: Silence): Promise<string> {
+/** Returns the body of an error, or an empty string if it is long. */
+async function textOf({ body }: Response, silence: Silence): Promise<string> {
   if (body === null) return '';
   const reader = body.getReader();
   let text = '';
   while (text.length < MAX_ERROR_BYTES) {
     const { done, value } = await heard(silence, reader.read());
-    if (done) return /<Code>(\w{1,64})<\/Code>/.exec(text)?.[1] ?? '';
+    if (done) return text;
     text += Buffer.from(value).toString('latin1');
   }
   await reader.cancel().catch(() => {});
@@ -189,8 +215,9 @@ async function codeOf({ body }: Response, silence: Silence): Promise<string> {
 }
 
 /** @param told for the log */
-export function unavailable(told: string): CodedError {
-  return new CodedError('STORE_UNAVAILABLE', { cause: new Error(told) });
+export function unavailable(told: string | Refusal): CodedError {
+  const cause = typeof told === 'string' ? new Error(told) : told;
+  return new CodedError('STORE_UNAVAILABLE', { cause });
 }
 
 /** Reads the rest of an answer, so that its connection can be reused. */
