@@ -114,7 +114,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/wire\//,
     ],
   },
-  // The store on a server: the port, what tasks are, and its one driver.
+  // The store on a server: the port, what tasks are, its one driver, and the files of its TLS.
   {
     from: /^src\/middleware\/stores\/postgres\//,
     self: 'src/middleware/stores/postgres/',
@@ -123,6 +123,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       /^src\/middleware\/stores\/port\/\w+\.ts$/,
       /^src\/wire\/taskStates\.ts$/,
       /^pg$/,
+      /^node:fs$/,
     ],
   },
   // The store in a bucket: an entry of its own, with a dependency that no other room has.

@@ -34,8 +34,8 @@ export const command: Command = defineCommand({
       'falconry serve would use with the same settings: ports, addresses, data directory, ' +
       'disk, database, bucket, API keys, signing key. With --url it also calls the service ' +
       'there. It prints every setting that is not a default, with its origin. Each finding is ' +
-      'ok, a warning or a fault, with advice. No secret is printed. Nothing is changed (a file in ' +
-      'the bucket is written, read and removed), unless --accept-clock says that the clock is ' +
+      'ok, a warning or a fault, with advice. No secret is printed. Nothing is changed (a file ' +
+      'in the bucket is written, read and removed), unless --accept-clock says that the clock is ' +
       'right: one that is more than a day ahead of the store is believed only after a day of ' +
       'running; until then, nothing expires.',
     'It accepts every setting of falconry serve as well.',

@@ -162,7 +162,8 @@ async function ping(requests: Requests, addresses: Addresses): Promise<void> {
   const { skewMs } = requests;
   if (skewMs !== null && Math.abs(skewMs) > MAX_SKEW_MS) {
     const told = refusalIn(fault);
-    const clocks = `the clock of the blob store is ${Math.round(skewMs / 1000)} s ahead of this one`;
+    const seconds = Math.round(skewMs / 1000);
+    const clocks = `the clock of the blob store is ${seconds} s ahead of this one`;
     throw unavailable(told === null ? clocks : `${clocks} (${told.message})`);
   }
   if (fault !== null) throw fault;

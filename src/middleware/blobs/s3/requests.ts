@@ -195,7 +195,7 @@ async function refuse(answer: Response, silence: Silence, region: string): Promi
 }
 
 const CODE = /<Code>(\w{1,64})<\/Code>/;
-/** An element, or the end of a message: "the region 'us-east-1' is wrong; expecting 'eu-west-1'". */
+/** An element, or a message: "the region 'us-east-1' is wrong; expecting 'eu-west-1'". */
 const REGION = /(?:<Region>|expecting (?:'|&apos;|&#39;))([A-Za-z0-9-]{1,64})(?:<|'|&)/;
 
 const MAX_ERROR_BYTES = 16 * 1024;

@@ -166,7 +166,7 @@ export interface Sweep {
   readonly suspect?: SuspectClock;
   /** Keys of blobs that are no longer needed. */
   readonly blobs: readonly string[];
-  /** Time of the store. By how much a host's clock differs, so much older are the files it cleans. */
+  /** Time of the store, for hosts whose clocks may differ from it. */
   readonly nowMs?: number;
   /** True if there may be more: a call is limited, so that it does not hold the store for long. */
   readonly more: boolean;

@@ -1,9 +1,15 @@
 /** Database addresses: parsed once, and shown without the password. */
+import { readFileSync } from 'node:fs';
 import type { ClientConfig } from 'pg';
+
+export interface LineConfig extends ClientConfig {
+  /** True if the login must be bound to the server's certificate. */
+  readonly bound?: boolean;
+}
 
 export interface Address {
   /** For the driver. */
-  readonly config: ClientConfig;
+  readonly config: LineConfig;
   /**
    * True behind a pooler in transaction mode (`?pooled=1`): connections keep no state, so
    * statements have no names, and every transaction begins with the settings.
@@ -68,23 +74,99 @@ export const BEGIN = [
   ),
 ].join('; ');
 
+const SWITCH = ['1', '0', 'true', 'false'];
+
+/** Values of parameters that work here. The driver ignores those of libpq that have none. */
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  pooled: SWITCH,
+  pgbouncer: SWITCH,
+  ssl: [...SWITCH, 'no-verify'],
+  sslmode: ['disable', 'no-verify', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'],
+  channel_binding: ['disable', 'prefer', 'require'],
+  // The store needs a server that can write, in any case.
+  target_session_attrs: ['any', 'read-write', 'primary'],
+  gssencmode: ['disable', 'prefer'],
+  ...Object.fromEntries(
+    ['sslcrl', 'sslcrldir', 'sslpassword', 'sslcertmode', 'ssl_min_protocol_version']
+      .concat('ssl_max_protocol_version', 'require_auth', 'requirepeer', 'hostaddr', 'service')
+      .map((key) => [key, []]),
+  ),
+};
+
+/** Files in PEM that the driver reads for every connection, so that they may be renewed. */
+const FILES: Readonly<Record<string, string>> = {
+  sslrootcert: 'CERTIFICATE-----',
+  sslcert: 'CERTIFICATE-----',
+  sslkey: 'PRIVATE KEY-----',
+};
+
+/** Two hosts before the path; a user or password may hold commas, too. */
+const HOSTS = /^[^/]*\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)/;
+
+/** @throws TypeError for a parameter that cannot be followed */
+function checkParameters(name: string, parameters: URLSearchParams): void {
+  for (const [key, value] of parameters) {
+    const values = VALUES[key];
+    if (values === undefined || value === '' || values.includes(value)) continue;
+    const words = values.length > 0 ? `must be one of ${values.join(', ')}` : 'is not supported';
+    throw new TypeError(`"${key}" in "${name}" ${words}`);
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Has the driver verify the server's certificate and name in every mode with TLS, as it does by
+ * itself, but with a warning; with `uselibpqcompat=true` the modes are those of libpq.
+ *
+ * @throws TypeError for a file that cannot be used
+ */
+function verifyServer(name: string, parameters: URLSearchParams): void {
+  const mode = parameters.get('sslmode');
+  const asked = mode || parameters.get('ssl');
+  const usesFiles = Object.keys(FILES).some((key) => parameters.get(key));
+  const usesSystem = parameters.get('sslrootcert') === 'system';
+  parameters.delete('ssl');
+  if (usesSystem) parameters.delete('sslrootcert');
+  for (const [key, title] of Object.entries(FILES)) {
+    const file = parameters.get(key);
+    if (file && !readText(file).includes(title)) {
+      throw new TypeError(`the file of "${key}" in "${name}" cannot be read, or is not in PEM`);
+    }
+  }
+  if (mode && !usesSystem && parameters.get('uselibpqcompat') === 'true') return;
+  if (!asked && !usesFiles) return;
+  const isPlain = /^(disable|0|false)$/.test(asked ?? '');
+  const plainOrNot = isPlain ? 'disable' : 'verify-full';
+  parameters.set('sslmode', asked === 'no-verify' ? asked : plainOrNot);
+}
+
 /** @throws TypeError without the address in it, which may hold a password */
 export function readAddress(name: string, url: unknown): Address {
-  const parsed = typeof url === 'string' && URL.canParse(url) ? new URL(url) : null;
+  const text = typeof url === 'string' ? url : '';
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  const { searchParams = new URLSearchParams() } = parsed ?? {};
+  if (HOSTS.test(text) || /,/.test(`${searchParams.getAll('host')}`)) {
+    throw new TypeError(`"${name}" names several hosts: give one that leads to the primary`);
+  }
   if (parsed === null || !PROTOCOL.test(parsed.protocol)) {
     throw new TypeError(`"${name}" must be an address such as postgres://user@host:5432/database`);
   }
-  const { searchParams } = parsed;
   const take = (key: string) => {
     const value = searchParams.get(key);
     searchParams.delete(key);
     return value ?? '';
   };
-  const asked = [take('pooled'), take('pgbouncer')];
-  if (asked.some((value) => !/^(|0|1|true|false)$/.test(value))) {
-    throw new TypeError(`"pooled" in "${name}" must be 1 or 0`);
-  }
-  const pooled = asked.some((value) => /^(1|true)$/.test(value));
+  checkParameters(name, searchParams);
+  verifyServer(name, searchParams);
+  const pooled = [take('pooled'), take('pgbouncer')].some((value) => /^(1|true)$/.test(value));
+  const binding = take('channel_binding');
   const options = take('options');
   const host = searchParams.get('host') ?? parsed.hostname;
   const port = searchParams.get('port') ?? (parsed.port || '5432');
@@ -97,6 +179,8 @@ export function readAddress(name: string, url: unknown): Address {
       // Notices within minutes that a host has vanished, also during a long migration.
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
+      enableChannelBinding: /^(prefer|require)$/.test(binding),
+      bound: binding === 'require',
     },
     pooled,
     shown: `${host}:${port}${parsed.pathname}`,

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { CodedError, isCodedError } from '../../../shared/errors.ts';
 import { withTimeout } from '../../../shared/wait.ts';
-import { type Address, BEGIN, MARK } from './address.ts';
+import { type Address, BEGIN, type LineConfig, MARK } from './address.ts';
 import { toTimestamp } from './rows.ts';
 import { LAST_OLD_STEP, STEPS } from './schema.ts';
 
@@ -52,10 +52,36 @@ const types = {
 export class Line extends pg.Client {
   readonly ended: Promise<void>;
 
-  constructor(config?: pg.ClientConfig) {
+  constructor(config?: LineConfig) {
     super(config);
     this.on('error', () => {});
     this.ended = new Promise((resolve) => this.once('end', resolve));
+    const ssl: unknown = this.ssl;
+    // Before 8.23.1, the driver verifies servers at IP addresses as "localhost".
+    if (typeof ssl === 'object' && ssl) Object.assign(ssl, { host: this.host });
+    if (config?.bound) this.#bind();
+  }
+
+  /** Ends the connection before the driver sends a password, or uses it, without a binding. */
+  #bind(): void {
+    const { connection } = this;
+    let isBound = false;
+    const require = (isFine: boolean) => {
+      if (isFine) return;
+      // It may have arrived already.
+      connection.removeAllListeners('readyForQuery');
+      const fault = 'the server does not bind logins to its certificate (channel_binding=require)';
+      connection.stream.destroy(new Error(fault));
+    };
+    connection.on('authenticationSASL', ({ mechanisms }: { mechanisms: readonly string[] }) =>
+      require(mechanisms.includes('SCRAM-SHA-256-PLUS')),
+    );
+    connection.on('authenticationSASLFinal', () => {
+      isBound = true;
+    });
+    for (const name of ['CleartextPassword', 'MD5Password', 'Ok']) {
+      connection.on(`authentication${name}`, () => require(isBound));
+    }
   }
 
   /** Ends it without the server, which may have vanished and would never confirm. */
@@ -116,7 +142,7 @@ export class Database {
   }
 
   /** Returns a new connection, not connected yet, which ends with the database. */
-  open(config?: pg.ClientConfig): Line {
+  open(config?: LineConfig): Line {
     const line = new Line(config);
     this.#lines.add(line);
     void line.ended.then(() => this.#lines.delete(line));
@@ -322,7 +348,8 @@ export function storeFault(error: unknown, advice?: string): CodedError {
   // Of several addresses of a host that were tried, the first.
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { message = String(first) } = first as Partial<Error>;
-  const original = typeof code === 'string' ? `${code}: ${message}` : message;
+  const fault = typeof code === 'string' ? `${code}: ${message}` : message;
+  const original = fault + (REMEDIES.find(([pattern]) => pattern.test(fault))?.[1] ?? '');
   const misled = advice !== undefined && isFromPooler(error);
   const cause = new Error(
     misled ? `the address leads to a pooler: ${advice} (${original})` : original,
@@ -331,6 +358,16 @@ export function storeFault(error: unknown, advice?: string): CodedError {
     state === undefined ? !isOurs(error) : misled || isFatal(error) || UNAVAILABLE.test(state);
   return new CodedError(unavailable ? 'STORE_UNAVAILABLE' : 'INTERNAL', { cause });
 }
+
+/** Faults of which the server or the system tells no remedy. */
+const REMEDIES: readonly (readonly [fault: RegExp, remedy: string])[] = [
+  [
+    /^(SELF_SIGNED|DEPTH_ZERO_SELF|UNABLE_TO_)/,
+    '; add sslrootcert=FILE, the certificate of its CA',
+  ],
+  [/^28000: .* no encryption$/, '; add sslmode=verify-full'],
+  [/^42704: unrecognized configuration parameter/, '; PostgreSQL 15 or newer is needed'],
+];
 
 /** A fault in our own code, which must not look like a lost connection. */
 function isOurs(error: unknown): boolean {
