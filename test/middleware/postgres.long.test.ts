@@ -1,9 +1,12 @@
 /** The store on PostgreSQL from end to end, on one server. */
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { BEGIN, readAddress } from '../../src/middleware/stores/postgres/address.ts';
+import { checkServer, withLine } from '../../src/middleware/stores/postgres/database.ts';
+import { examine } from '../../src/middleware/stores/postgres/examine.ts';
 import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 import { LAST_OLD_STEP, STEPS } from '../../src/middleware/stores/postgres/schema.ts';
 import { createStore } from '../../src/middleware/stores/postgres/store.ts';
-import { overPostgres, type PostgresServer } from '../support/postgres.ts';
+import { overPostgres, type PostgresServer, startNewestPostgres } from '../support/postgres.ts';
 import { accepted } from './support.ts';
 
 const TO = LAST_OLD_STEP + STEPS.length;
@@ -12,6 +15,7 @@ const STEP_LIST = STEPS.map(({ about }, i) => ({ step: LAST_OLD_STEP + i + 1, ab
 overPostgres('newest', (server) => {
   outdated(server);
   suspectClock(server);
+  examined(server);
   it('is made by migrate, and never by a store', async () => {
     const { url } = server();
     const schema = await server().newSchema({ empty: true });
@@ -65,6 +69,58 @@ overPostgres('newest', (server) => {
     await store.close();
   });
 });
+
+function examined(server: () => PostgresServer): void {
+  it('is examined for what no connection can set', async () => {
+    const weak = {
+      fsync: 'off',
+      full_page_writes: 'off',
+      autovacuum: 'off',
+      max_connections: '12',
+    };
+    const other = (await startNewestPostgres(weak))!;
+    onTestFinished(other.stop);
+    await other.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
+    const told = JSON.stringify(await examine(other.url.replace('/postgres?', '/latin?')));
+    for (const part of ['LATIN1', 'fsync', 'full_page_writes', 'autovacuum', 'allows 9 conn']) {
+      expect(told).toContain(part);
+    }
+
+    const { url, query } = server();
+    const schema = await server().newSchema();
+    expect(await examine(url, schema)).toEqual([]);
+    await query(`CREATE ROLE limited LOGIN CONNECTION LIMIT 5`);
+    await query(`ALTER ROLE limited SET transaction_timeout = '1min'`);
+    await query(`GRANT USAGE ON SCHEMA ${schema} TO limited`);
+    await query(`GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO limited`);
+    await query(`REVOKE DELETE ON ${schema}.answers FROM limited`);
+    await query(`ALTER TABLE ${schema}.quotas SET UNLOGGED`);
+    await query(`ALTER TABLE ${schema}.tasks ENABLE ROW LEVEL SECURITY`);
+    const limited = url.replace('postgres@', 'limited@');
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    const found = await examine(limited, schema);
+    clock.mockRestore();
+    expect(found.map(({ fatal, message }) => [fatal, message])).toEqual([
+      [false, expect.stringMatching(/allows 5 connections, but a process uses up to 11$/)],
+      [false, expect.stringMatching(/clock of the server is -3[56]\d\d s ahead of this one/)],
+      [false, 'unlogged, so a crash empties them: quotas'],
+      [true, 'row security applies to the role: tasks'],
+      [true, 'the role has too few privileges: answers, queue_turn, task_numbers'],
+    ]);
+
+    const address = readAddress('url', limited);
+    await withLine(address.config, undefined, async (line) => {
+      const limit = `SELECT current_setting('transaction_timeout') AS ms`;
+      expect((await line.query(limit)).rows).toEqual([{ ms: '1min' }]);
+      for (const pooled of [true, false]) {
+        if (pooled) await line.query(BEGIN);
+        else await checkServer(line, address);
+        expect((await line.query(limit)).rows).toEqual([{ ms: '0' }]);
+        if (pooled) await line.query('ROLLBACK');
+      }
+    });
+  });
+}
 
 function suspectClock(server: () => PostgresServer): void {
   it('removes nothing while the clock of the server is suspect', async () => {

@@ -32,6 +32,7 @@ describe('options of the store on PostgreSQL', () => {
   it.each([
     ['sslmode=disable', false],
     ['ssl=false', false],
+    ['sslmode=require&sslmode=disable', false],
     ['ssl=0', false],
     ['', undefined],
     ['sslmode=no-verify', { rejectUnauthorized: false }],
@@ -57,7 +58,7 @@ describe('options of the store on PostgreSQL', () => {
   it('may name a server that can write, and commas elsewhere', () => {
     for (const url of [
       'a,b:c,d@host/db?application_name=a,b',
-      'host/db?target_session_attrs=any',
+      'host/db?target_session_attrs=any&constructor=1',
     ]) {
       expect(readAddress('url', `postgres://${url}`).shown).toBe('host:5432/db');
     }

@@ -12,7 +12,8 @@ export const command: Command = defineCommand({
     'Brings the schema of a PostgreSQL database up to this version of falconry, step by step, ' +
       'and prints the steps. The service never does this itself: run it before starting a new ' +
       'version. The old version can keep running. Running the command again, or several times at ' +
-      'once, does no harm.',
+      'once, does no harm. Like falconry doctor, it warns of what the service needs and cannot ' +
+      'set by itself: fsync, encoding, row security, privileges, connection limits and others.',
     'Behind a pooler such as PgBouncer, also give the address of the database itself.',
   ],
   options: [
@@ -37,9 +38,12 @@ async function execute(invocation: Invocation<'database' | 'databaseDirect'>): P
     if (error instanceof TypeError) throw new UsageError(error.message.replace('"url"', 'it'));
     throw explained(error);
   });
+  const { examine } = await import('../../middleware/stores/postgres/examine.ts');
+  const warnings = (await examine(url)).map(({ message }) => message);
   const due = (check || dryRun) && done.steps.length > 0;
   const facts = { ok: !(check && due), from: done.from, to: done.to, steps: done.steps };
-  invocation.report({ ...facts, taken: !(check || dryRun) }, describe(done, due));
+  const text = describe(done, due) + warnings.map((each) => `Warning: ${each}\n`).join('');
+  invocation.report({ ...facts, taken: !(check || dryRun), warnings }, text);
 }
 
 function describe({ from, to, steps }: Migration, due: boolean): string {

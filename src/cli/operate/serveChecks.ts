@@ -334,7 +334,11 @@ async function checkSharedDatabase({ values }: Subject): Promise<Finding[]> {
       );
       const keys = keysFinding('the database', count, firstKey !== undefined) ?? none;
       const suspect = await store.tasks.suspectClock();
-      return [fits, ...clockFindings(suspect?.aheadMs ?? 0), keys];
+      const { examine } = await import('../../middleware/stores/postgres/examine.ts');
+      const examined = (await examine(database)).map(({ fatal, message }) =>
+        (fatal ? fault : warning)('database', message),
+      );
+      return [fits, ...examined, ...clockFindings(suspect?.aheadMs ?? 0), keys];
     } finally {
       await store.close();
     }

@@ -66,12 +66,18 @@ const session = (options: string) =>
     ...flags({ ...NEEDED, default_transaction_isolation: ISOLATION, [MARK]: 'on' }),
   ].join(' ');
 
+/** An expression that turns off a time limit that servers before 17 do not know. */
+export const noTimeout = (local: boolean) => `CASE WHEN
+  current_setting('transaction_timeout', true) <> '0'
+  THEN set_config('transaction_timeout', '0', ${local}) END`;
+
 /** The same at the start of a transaction, for poolers, whose connections keep no settings. */
 export const BEGIN = [
   `BEGIN ISOLATION LEVEL ${ISOLATION}`,
   ...Object.entries({ ...PREFERRED, ...NEEDED }).map(
     ([name, value]) => `SET LOCAL ${name} = '${value}'`,
   ),
+  `SELECT ${noTimeout(true)}`,
 ].join('; ');
 
 const SWITCH = ['1', '0', 'true', 'false'];
@@ -94,11 +100,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Files in PEM that the driver reads for every connection, so that they may be renewed. */
-const FILES: Readonly<Record<string, string>> = {
-  sslrootcert: 'CERTIFICATE-----',
-  sslcert: 'CERTIFICATE-----',
-  sslkey: 'PRIVATE KEY-----',
-};
+const FILES = ['sslrootcert', 'sslcert', 'sslkey'];
 
 /** Two hosts before the path; a user or password may hold commas, too. */
 const HOSTS = /^[^/]*\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)/;
@@ -106,18 +108,18 @@ const HOSTS = /^[^/]*\/\/(?:[^/?#]*@)?[^/?#@]*,[^/?#@]*(?:[/?#]|$)/;
 /** @throws TypeError for a parameter that cannot be followed */
 function checkParameters(name: string, parameters: URLSearchParams): void {
   for (const [key, value] of parameters) {
-    const values = VALUES[key];
-    if (values === undefined || value === '' || values.includes(value)) continue;
+    const values = Object.hasOwn(VALUES, key) ? VALUES[key]! : [value];
+    if (value === '' || values.includes(value)) continue;
     const words = values.length > 0 ? `must be one of ${values.join(', ')}` : 'is not supported';
     throw new TypeError(`"${key}" in "${name}" ${words}`);
   }
 }
 
-function readText(path: string): string {
+function isPem(path: string): boolean {
   try {
-    return readFileSync(path, 'latin1');
+    return readFileSync(path).includes('-----BEGIN ');
   } catch {
-    return '';
+    return false;
   }
 }
 
@@ -128,15 +130,16 @@ function readText(path: string): string {
  * @throws TypeError for a file that cannot be used
  */
 function verifyServer(name: string, parameters: URLSearchParams): void {
-  const mode = parameters.get('sslmode');
-  const asked = mode || parameters.get('ssl');
-  const usesFiles = Object.keys(FILES).some((key) => parameters.get(key));
+  // Of several, the last, as in the driver.
+  const mode = parameters.getAll('sslmode').at(-1);
+  const asked = mode || parameters.getAll('ssl').at(-1);
+  const usesFiles = FILES.some((key) => parameters.get(key));
   const usesSystem = parameters.get('sslrootcert') === 'system';
   parameters.delete('ssl');
   if (usesSystem) parameters.delete('sslrootcert');
-  for (const [key, title] of Object.entries(FILES)) {
+  for (const key of FILES) {
     const file = parameters.get(key);
-    if (file && !readText(file).includes(title)) {
+    if (file && !isPem(file)) {
       throw new TypeError(`the file of "${key}" in "${name}" cannot be read, or is not in PEM`);
     }
   }

@@ -5,7 +5,7 @@
 import pg from 'pg';
 import { CodedError, isCodedError } from '../../../shared/errors.ts';
 import { withTimeout } from '../../../shared/wait.ts';
-import { type Address, BEGIN, type LineConfig, MARK } from './address.ts';
+import { type Address, BEGIN, type LineConfig, MARK, noTimeout } from './address.ts';
 import { toTimestamp } from './rows.ts';
 import { LAST_OLD_STEP, STEPS } from './schema.ts';
 
@@ -35,7 +35,7 @@ interface DatabaseOptions {
 
 const MAX_TRIES = 6;
 const PING_MS = 1000;
-export const CLOSE_MS = 2000;
+const CLOSE_MS = 2000;
 
 const INT8 = 20;
 const TIMESTAMPTZ = 1184;
@@ -90,12 +90,31 @@ export class Line extends pg.Client {
   }
 }
 
+/** Lends a connection that ends afterwards. @throws CodedError for faults of the server */
+export async function withLine<T>(
+  config: LineConfig,
+  advice: string | undefined,
+  use: (line: Line) => Promise<T>,
+): Promise<T> {
+  const line = new Line(config);
+  try {
+    await line.connect();
+    return await use(line);
+  } catch (error) {
+    throw storeFault(error, advice);
+  } finally {
+    await withTimeout(line.end(), CLOSE_MS, () => undefined).catch(() => {});
+    line.cut();
+  }
+}
+
 const READ_ONLY =
   "pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS \"readOnly\"";
 
 /** Checks that a new connection leads to a server that can write, with the store's settings. */
 export async function checkServer(client: pg.ClientBase, { pooled }: Address): Promise<void> {
-  const text = `SELECT ${READ_ONLY}, current_setting('${MARK}', true) AS mark`;
+  const mark = `current_setting('${MARK}', true) AS mark`;
+  const text = `SELECT ${READ_ONLY}, ${mark}, ${noTimeout(pooled)}`;
   const [found] = (await client.query<{ readOnly: boolean; mark: string | null }>(text)).rows;
   if (found!.readOnly) throw readOnlyFault();
   if (!pooled && found!.mark !== 'on') throw serverFault('08P01', 'the options do not arrive');
@@ -104,7 +123,10 @@ export async function checkServer(client: pg.ClientBase, { pooled }: Address): P
 const serverFault = (code: string, message: string) =>
   Object.assign(new Error(message), { code, severity: 'ERROR' });
 const readOnlyFault = () =>
-  serverFault('25006', 'the server can only be read: it may be a standby');
+  serverFault(
+    '25006',
+    'the server can only be read: it is a standby, or default_transaction_read_only is on',
+  );
 
 export class Database {
   /** Quoted; statements qualify everything with it. */

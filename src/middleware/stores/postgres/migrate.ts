@@ -5,9 +5,8 @@
  */
 import type pg from 'pg';
 import { CodedError } from '../../../shared/errors.ts';
-import { withTimeout } from '../../../shared/wait.ts';
 import { readAddress, readSchema } from './address.ts';
-import { CLOSE_MS, checkServer, Line, sqlState, storeFault } from './database.ts';
+import { checkServer, sqlState, withLine } from './database.ts';
 import { advisoryKey, LAST_OLD_STEP, STEPS, type Step } from './schema.ts';
 
 export interface MigrateOptions {
@@ -55,9 +54,8 @@ export async function migrateBy(
   if (address.pooled)
     throw new TypeError('"url" must be that of the server itself, not of a pooler');
   const s = readSchema(schema);
-  const client = new Line({ ...address.config, query_timeout: STEP_MS });
-  try {
-    await client.connect();
+  const config = { ...address.config, query_timeout: STEP_MS };
+  return withLine(config, 'give that of the server itself', async (client) => {
     await checkServer(client, address);
     await client.query(`SET statement_timeout = 0`);
     if (!check) await takeTurn(client, s);
@@ -72,12 +70,7 @@ export async function migrateBy(
     if (!check && missing.length > 0) await take(client, s, missing, dryRun);
     const steps = missing.map(({ step, number }) => ({ step: number, about: step.about }));
     return { from, to, steps };
-  } catch (error) {
-    throw storeFault(error, 'give that of the server itself');
-  } finally {
-    await withTimeout(client.end(), CLOSE_MS, () => undefined).catch(() => {});
-    client.cut();
-  }
+  });
 }
 
 /** Waits for other migrations. The lock ends with the connection. */
