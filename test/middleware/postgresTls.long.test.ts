@@ -1,9 +1,10 @@
 /** The store on PostgreSQL over TLS: certificates of a CA of the test, and bound logins. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { Database } from '../../src/middleware/stores/postgres/database.ts';
 import { migrate, postgresStore } from '../../src/middleware/stores/postgres/index.ts';
 import { type PostgresServer, skipLoudly, startNewestPostgres } from '../support/postgres.ts';
 import { findProgram } from '../support/programs.ts';
@@ -95,6 +96,29 @@ describe.skipIf(findProgram('openssl') === undefined)('PostgreSQL over TLS', () 
     const plain = server.url.replace('?', '?sslmode=require&');
     expect(await refusal(plain)).toMatch(/does not support SSL/);
     expect(warnings).toEqual([]);
+  });
+
+  it('waits for files that are being replaced', async () => {
+    const copy = join(folder, 'copy.pem');
+    cpSync(join(folder, 'ca.pem'), copy);
+    const url = addressOf(ca('copy.pem'));
+    const store = postgresStore({ url, schema: await server.newSchema(), connections: 1 });
+    await store.open();
+    store.tasks.watch(() => {});
+    const others = `FROM pg_stat_activity WHERE usename = 'bound'`;
+    const listens = async () =>
+      (await server.query(`SELECT 1 ${others} AND query LIKE 'LISTEN%'`)).length > 0;
+    await expect.poll(listens).toBe(true);
+    rmSync(copy);
+    await server.query(`SELECT pg_terminate_backend(pid) ${others}`);
+    await expect.poll(() => store.tasks.ping().catch(({ code }) => code)).toBe('STORE_UNAVAILABLE');
+    const opened = vi.spyOn(Database.prototype, 'open');
+    await expect.poll(() => opened.mock.results.some(({ type }) => type === 'throw')).toBe(true);
+    cpSync(join(folder, 'ca.pem'), copy);
+    await expect.poll(listens).toBe(true);
+    await store.tasks.ping();
+    await store.close();
+    opened.mockRestore();
   });
 
   it('binds logins where the address requires it', async () => {

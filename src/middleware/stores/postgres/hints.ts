@@ -83,7 +83,12 @@ export class Hints {
   listen(listener: Listener): void {
     if (this.#listener || this.#closed || !this.#address) return;
     this.#listener = listener;
-    void this.#connect(this.#address);
+    this.#connectTo(this.#address);
+  }
+
+  /** Without its files, such as the CA of the server, no connection can even be made. */
+  #connectTo(address: Address): void {
+    this.#connect(address).catch(() => this.#connectLater());
   }
 
   async #connect(address: Address): Promise<void> {
@@ -124,8 +129,13 @@ export class Hints {
     this.#client = null;
     clearTimeout(this.#timer);
     void client.end().catch(() => {});
+    this.#connectLater();
+  }
+
+  #connectLater(): void {
+    if (this.#closed) return;
     const delayMs = Math.min(5000, 200 * 2 ** this.#losses++) * (0.5 + Math.random());
-    this.#timer = setTimeout(() => void this.#connect(this.#address!), delayMs);
+    this.#timer = setTimeout(() => this.#connectTo(this.#address!), delayMs);
     this.#timer.unref();
   }
 
