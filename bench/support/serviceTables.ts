@@ -134,7 +134,8 @@ export function printProcesses(figures: readonly ProcessFigure[]): void {
     const ratio = cpuMicroseconds / one.cpuMicroseconds;
     console.log(
       `  ${`${processes} × ${name}`.padEnd(20)}${rate(perSecond)}/s ` +
-        `(${(perSecond / one.perSecond).toFixed(2)})  ${cpuMicroseconds.toFixed(0)} µs of CPU each ` +
+        `(${(perSecond / one.perSecond).toFixed(2)})  ` +
+        `${cpuMicroseconds.toFixed(0)} µs of CPU each ` +
         `(${ratio.toFixed(2)}; bar ${CPU_BAR}: ${held(ratio <= CPU_BAR)})`,
     );
   }

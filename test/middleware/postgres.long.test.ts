@@ -15,6 +15,7 @@ const STEP_LIST = STEPS.map(({ about }, i) => ({ step: LAST_OLD_STEP + i + 1, ab
 overPostgres('newest', (server) => {
   outdated(server);
   suspectClock(server);
+  briefYear(server);
   examined(server);
   it('is made by migrate, and never by a store', async () => {
     const { url } = server();
@@ -79,7 +80,7 @@ function examined(server: () => PostgresServer): void {
       max_connections: '12',
     };
     const other = (await startNewestPostgres(weak))!;
-    onTestFinished(other.stop);
+    onTestFinished(() => other.stop());
     await other.query(`CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0`);
     const told = JSON.stringify(await examine(other.url.replace('/postgres?', '/latin?')));
     for (const part of ['LATIN1', 'fsync', 'full_page_writes', 'autovacuum', 'allows 9 conn']) {
@@ -171,6 +172,30 @@ function suspectClock(server: () => PostgresServer): void {
     clockMs += 3 * DAY_MS;
     expect(await tasks.acceptClock()).toMatchObject({ leftMs: DAY_MS });
     expect((await sweep()).suspect).toBe(undefined);
+    await close();
+  });
+}
+
+function briefYear(server: () => PostgresServer): void {
+  it('keeps nothing of a wrong clock between two looks at it', async () => {
+    let clockMs = Date.UTC(2026, 10, 21);
+    const schema = await server().newSchema();
+    const options = { url: server().url, schema, connections: 2 };
+    const { tasks, close } = createStore(options, { nowMs: () => clockMs, lookEveryMs: 0 });
+    const sweep = async () => (await tasks.sweep({ answerMs: 3_600_000 })).suspect;
+    const claimed = async () => (await tasks.claim({ leaseMs: 1000, threads: 1 })).task;
+    const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 1000 } as const;
+    const { id } = await accepted(tasks.put(task));
+    expect(await sweep()).toBe(undefined);
+    const yearMs = 365 * 24 * 3_600_000;
+    clockMs += yearMs;
+    expect(await claimed()).toMatchObject({ id, attempt: 1 });
+    expect((await tasks.beginAnswer(1, 'k', 'f', 1000)).kind).toBe('held');
+    clockMs -= yearMs;
+    expect(await sweep()).toBe(undefined);
+    clockMs += 1000;
+    expect(await claimed()).toMatchObject({ id, attempt: 2 });
+    expect((await tasks.beginAnswer(1, 'k', 'f', 1000)).kind).toBe('held');
     await close();
   });
 }

@@ -66,7 +66,7 @@ const put = async (w: World, task: NewTask, options: PutOptions) => {
   return outcome;
 };
 const holdOf = (w: World, n: number) => w.holds[n % Math.max(1, w.holds.length)];
-const taskOf = (clientId: number) => ({ clientId, threads: 1, ttlMs: 500 });
+const taskOf = (clientId: number) => ({ clientId, threads: 1, ttlMs: 10_000 });
 const lost = { code: 'THREAD_LOST', message: 'm' } as const;
 
 /** Steps with their weights: those that bring a history on come more often than those that look. */
@@ -80,11 +80,11 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
     w.store.upload(pick(w, n), blob(w, size), limits),
   ),
   named('notify', 3, fc.tuple(small, client), (w, [n, c]) => w.store.notify(pick(w, n), c)),
-  named('claim', 9, fc.constant(null), (w) => w.store.claim({ leaseMs: 300, threads: 2 })),
+  named('claim', 9, fc.constant(null), (w) => w.store.claim({ leaseMs: 6000, threads: 2 })),
   named('extend', 9, fc.tuple(small, attempt, fc.boolean()), (w, [n, a, on]) => {
     const progress = { phase: 'verify', done: a, total: n } as const;
     const news = on ? ({ state: 'aggregating', progress } as const) : {};
-    return w.store.extend(pick(w, n), a, { leaseMs: 300, count: n, ...news });
+    return w.store.extend(pick(w, n), a, { leaseMs: 6000, count: n, ...news });
   }),
   named('finish', 7, fc.tuple(small, attempt, bytes), (w, [n, a, size]) => {
     const tag = size % 2 ? { tag: 'v1' } : {};
@@ -94,7 +94,7 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
   named('fail', 4, fc.tuple(small, attempt, fc.boolean()), (w, [n, a, again]) => {
     const invalid = [{ index: n, reason: 'r' }];
     const error = { code: 'TIMED_OUT', message: 'm', invalid } as const;
-    return w.store.fail(pick(w, n), a, error, again ? { delayMs: 100 } : undefined);
+    return w.store.fail(pick(w, n), a, error, again ? { delayMs: 2000 } : undefined);
   }),
   named('setAside', 1, fc.tuple(small, attempt), (w, [n, a]) =>
     w.store.setAside(pick(w, n), a, lost),
@@ -102,7 +102,7 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
   named('putBack', 1, small, (w, n) => w.store.putBack(pick(w, n))),
   named('extendAll', 1, fc.tuple(small, small, attempt), async (w, [n, m, a]) => {
     const attempts = [n, m].map((i) => ({ id: pick(w, i), attempt: a }));
-    return Array.from(await w.store.extendAll(attempts, 300), (id) => rank(w, id)).sort();
+    return Array.from(await w.store.extendAll(attempts, 6000), (id) => rank(w, id)).sort();
   }),
   named('release', 1, fc.tuple(small, attempt), (w, [n, a]) => w.store.release(pick(w, n), a)),
   named('cancel', 1, fc.tuple(small, client), (w, [n, c]) => w.store.cancel(pick(w, n), c)),
@@ -113,14 +113,14 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
     1,
     fc.tuple(client, fc.constantFrom('a', 'b'), fc.constantFrom('f', 'g')),
     async (w, [c, key, print]) => {
-      const begun = await w.store.beginAnswer(c, key, print, 200);
+      const begun = await w.store.beginAnswer(c, key, print, 4000);
       if (begun.kind === 'held') w.holds.push(begun.hold);
       return begun;
     },
   ),
   named('extendAnswer', 1, small, async (w, n) => {
     const hold = holdOf(w, n);
-    return hold ? w.store.extendAnswer(hold, 200) : null;
+    return hold ? w.store.extendAnswer(hold, 4000) : null;
   }),
   named('answer', 1, fc.tuple(small, fc.boolean()), async (w, [n, give]) => {
     const hold = holdOf(w, n);
@@ -128,14 +128,14 @@ const step: fc.Arbitrary<readonly [name: string, run: Step]> = fc.oneof(
     if (give) return w.store.abandonAnswer(hold);
     return put(w, { ...taskOf(hold.clientId), state: 'created' }, { limits, hold });
   }),
-  named('time', 4, fc.nat(400), async (w, ms) => {
+  named('time', 4, fc.nat(8000), async (w, ms) => {
     w.time.nowMs += ms;
   }),
   named('clock', 1, fc.integer({ min: -100_000, max: 100_000 }), async (w, seconds) => {
     w.time.aheadMs = 1000 * seconds;
   }),
   named('sweep', 2, fc.boolean(), async (w, old) => {
-    const rules = { answerMs: 1000, ...(old && { retentionMs: 300 }) };
+    const rules = { answerMs: 20_000, ...(old && { retentionMs: 6000 }) };
     // A store that belongs to one host does not tell the time.
     const { nowMs: _, ...swept } = await w.store.sweep(rules);
     const expired = swept.expired.map((id) => rank(w, id));

@@ -56,7 +56,7 @@ function operatorContract(test: DeclareTest<Pick<CompleteStore, 'tasks'>>): void
       aside.push(id);
     }
     const retried = await w.addClaimed({ clientId: 4 });
-    await w.store.fail(retried.id, 1, error, { delayMs: 48 * HOUR_MS });
+    await w.store.fail(retried.id, 1, error, { delayMs: 12 * HOUR_MS });
     const open = [retried.id];
     // What expires takes others along, and what waits would be claimed: first and last.
     const order = TASK_STATES.filter((state) => state !== 'waiting' && state !== 'expired');

@@ -36,8 +36,7 @@ export function upkeep(ledger: Ledger): Upkeep {
     const before = await clock(sql.judge);
     const suspect = suspectOf(before);
     if (suspect) return { expired: [], removed: 0, forgotten: 0, blobs: [], more: false, suspect };
-    // The clock has returned.
-    if (before?.seen_ms) await database.ask(sql.repair);
+    await database.ask(sql.repair);
     type Expired = NewsRow & { readonly old_input: string | null };
     const expired = await ledger.change<Expired>(sql.expire);
     type Gone = { readonly input_key: string | null; readonly result_key: string | null };
@@ -69,7 +68,6 @@ function clockStatements(s: string) {
         SELECT *, ${s}.now_ms() AS at, coalesce(${s}.now_ms() - kept_ms, 0) AS ahead_ms
         FROM ${s}.clock`;
   const limit = `${s}.now_ms() + ${SUSPECT_MS}`;
-  const sane = (at: string) => `CASE WHEN ${at} > ${limit} THEN ${s}.now_ms() ELSE ${at} END`;
   const [isFine, step] = [`old.ahead_ms <= ${SUSPECT_MS}`, 'old.at - old.seen_ms'];
   return named({
     clock: `WITH ${old}) SELECT ahead_ms, ran_ms, seen_ms FROM old`,
@@ -88,9 +86,15 @@ function clockStatements(s: string) {
           ELSE old.at END,
         ran_ms = counted.ran_ms
       FROM old, counted RETURNING old.ahead_ms, counted.ran_ms, old.seen_ms, old.at`,
-    // Leases and ends that a wrong clock has set.
-    repair: `UPDATE ${s}.tasks SET due_ms = ${sane('due_ms')}, finished_ms = ${sane('finished_ms')}
-      WHERE due_ms > ${limit} OR finished_ms > ${limit}`,
+    // What a wrong clock has set, if only for a moment: leases, retries, ends, answers.
+    repair: `WITH
+      retries AS (UPDATE ${s}.tasks SET due_ms = ${s}.now_ms()
+        WHERE state = 'waiting' AND NOT quarantined AND due_ms > ${limit}),
+      leases AS (UPDATE ${s}.tasks SET due_ms = ${s}.now_ms()
+        WHERE state IN ('verifying', 'aggregating') AND due_ms > ${limit}),
+      ends AS (UPDATE ${s}.tasks SET finished_ms = ${s}.now_ms() WHERE finished_ms > ${limit})
+      UPDATE ${s}.answers SET created_ms = ${s}.now_ms(), held_until_ms = ${s}.now_ms()
+      WHERE created_ms > ${limit}`,
   });
 }
 
