@@ -236,7 +236,7 @@ def read_levels(values):
         right = len(numbers) == 18 and all(type(x) is int for x in numbers)
         check(right, "the table: an ordinary level has 18 integers")
         w, k, X, tX, ct = numbers[13:]
-        hidden = 2 <= w <= 6 <= k and 1 <= X < 2**43 and 0 <= tX <= 183
+        hidden = 2 <= w <= 6 <= k and 1 <= X < 2**43 and 0 <= tX <= 143
         check(hidden or w == k == X == tX == 0, "the table: a range of w, k, X or tX")
         check(ct == 0 or number > 0 and 4 <= ct <= 15, "the table: the range of ct")
     return [*(Ordinary(*numbers) for numbers in ordinary), Tail(*tail)]
