@@ -220,7 +220,7 @@ export function measured(row: TableRow): { bytes: number; cost: number } {
 
 /**
  * Levels before the tail. A seventh level of a long row would save a kilobyte, and make the
- * extractor of docs/soundness.md 2^6 times dearer.
+ * extractor of docs/soundness.md 3 to 5 times dearer: r + 1 times.
  */
 const MOST_ORDINARY = 5;
 

@@ -11,7 +11,7 @@ import { checkRow } from '../../scripts/parameters/check.ts';
 import { checkTable } from '../../scripts/parameters/checkTable.ts';
 import { QUARTERS_BITS, TARGET_BITS } from '../../scripts/parameters/constants.ts';
 import { tableText } from '../../scripts/parameters/emit.ts';
-import { errorBits } from '../../scripts/parameters/errors.ts';
+import { errorBits, runsOf } from '../../scripts/parameters/errors.ts';
 import { bitsOfValue, expectedBits } from '../../scripts/parameters/gaussianCode.ts';
 import * as interval from '../../scripts/parameters/interval.ts';
 import { blockSize, limitSq, quartersSq } from '../../scripts/parameters/limits.ts';
@@ -351,12 +351,33 @@ describe('the report', () => {
   it('names every row, every kind of commitment and every error', () => {
     const lines = [...summary(TABLE), ...report(TABLE)].join('\n');
     const counted = TABLE.reduce((sum, row) => sum + commitmentsOf(readRow(row)).length, 0);
-    expect(lines).toContain(`${counted} commitments`);
+    expect(lines).toContain(`${counted} pairs of rank and norm`);
     for (const [set, bucket] of TABLE) expect(lines).toMatch(new RegExp(` ${set} +${bucket} `));
     const names = ['error alpha', 'error bits', 'K, runs', 'quarters', 'y_x, U_x, V_x', 'ct'];
-    for (const name of names) {
+    for (const name of [...names, 'all runs', 'largest loss']) {
       expect(lines).toContain(name);
     }
+  });
+
+  it('counts the runs of the theorem', () => {
+    const parameters = readRow(FOUND_512_128);
+    const [zero, ...others] = [...parameters.levels, parameters.tail].map(({ r }) => r + 1);
+    // two good points on each line; one round more for alpha and for rho
+    const { extractor, all } = runsOf(parameters);
+    expect(extractor).toBe(others.reduce((product, k) => product * k, zero!));
+    const fromLevel = others.map((_, i) => others.slice(i).reduce((product, k) => product * k, 1));
+    const ofBreaks = fromLevel.reduce((sum, runs) => sum + 4 * 2 * runs, 6 * 2 * extractor);
+    expect(all).toBe(extractor + ofBreaks);
+    // what docs/soundness.md says of the largest rows (2, item 5)
+    const largest = TABLE.filter(([, bucket]) => bucket === 1722).map((row) =>
+      runsOf(readRow(row)),
+    );
+    const log2s = largest.map((runs) => [runs.extractor, runs.all].map((x) => Math.log2(x)));
+    expect(log2s.map((pair) => pair.map((x) => x.toFixed(2)))).toEqual([
+      ['18.56', '22.30'],
+      ['20.00', '23.74'],
+    ]);
+    expect(Math.max(...TABLE.map((row) => runsOf(readRow(row)).all))).toBe(largest[1]!.all);
   });
 });
 
