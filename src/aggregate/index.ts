@@ -101,10 +101,9 @@ export interface AggregateInfo {
   /** Proofs only: the first four bytes of the hash of the parameter table, in hex. */
   readonly table?: string;
   /**
-   * Proofs only: all error terms of the argument are proved, in the random-oracle model under
-   * Module-SIS, and sum to at most 2^-claimedBits, in a mixed batch over both sections
-   * (docs/soundness.md, 3.5 and 4). The value is 128. The commitments have at least 133 bits of
-   * classical core-SVP.
+   * Proofs only: the error terms of the interactive argument sum to at most 2^-claimedBits, in a
+   * mixed batch over both sections (docs/soundness.md, 3.5 and 4). The value is 128. For the
+   * commitments, 133 bits of classical core-SVP or more are estimated.
    */
   readonly claimedBits?: number;
   /** The parameter sets that occur, Falcon-512 first. */
