@@ -14,12 +14,17 @@ import { createGroupCommit } from './groupCommit.ts';
 import { patient } from './sqliteFault.ts';
 import { openFile, PATIENCE_MS, type SqliteFile } from './sqliteFile.ts';
 
+export interface SqliteTableStore extends CompleteStore {
+  /** Calls that only read, made in one transaction: to lock the file takes longer than to read. */
+  together(reads: () => void): void;
+}
+
 /**
  * @returns a store that works on the calling thread
  * @throws CodedError `STORE_OUTDATED`, `STORE_NEWER`, `STORE_SHARED`, `STORE_UNAVAILABLE`; Error of
  *   the file system
  */
-export function sqliteTableStore(options: SqliteFile & TableStoreOptions): CompleteStore {
+export function sqliteTableStore(options: SqliteFile & TableStoreOptions): SqliteTableStore {
   const { patienceMs = PATIENCE_MS } = options;
   const db = openFile(options);
   const table = new Table(db, createGroupCommit(db, patienceMs));
@@ -31,5 +36,10 @@ export function sqliteTableStore(options: SqliteFile & TableStoreOptions): Compl
     quotas: patient(quotas, patienceMs),
     open: own.open,
     close: own.close,
+    together(reads) {
+      db.exec('BEGIN');
+      reads();
+      db.exec('COMMIT');
+    },
   };
 }
