@@ -31,12 +31,12 @@ export async function makeManyTasks(dataDirectory: string, count: number): Promi
   db.prepare(`
     WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?)
     INSERT INTO tasks (
-      id, client_id, kind, state, attempt, failures, losses, count, threads, progress,
+      id, client_id, kind, state, attempt, failures, losses, quarantined, count, threads, progress,
       created_at, submitted_at, updated_at, finished_at, expires_ms, submitted, due_ms, finished_ms,
       turn, input_key, input_bytes, input_tag, result_key, result_bytes, result_tag,
       result_format, aggregate_bytes, error)
     SELECT ${FIRST_ID} + i, 1, 'aggregate', iif(${failed}, 'failed', 'completed'),
-      1, 0, 0, 1722, 1, NULL,
+      1, 0, 0, 0, 1722, 1, NULL,
       strftime('%Y-%m-%dT%H:%M:%S', 1750000000 + i / 10, 'unixepoch') || '.000000001Z',
       strftime('%Y-%m-%dT%H:%M:%S', 1750000000 + i / 10, 'unixepoch') || '.100000001Z',
       strftime('%Y-%m-%dT%H:%M:%S', 1750000005 + i / 10, 'unixepoch') || '.200000001Z',

@@ -1,7 +1,10 @@
 /** Result files that are damaged: no client gets them as whole ones, and the operator is told. */
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect } from 'vitest';
+import { setImmediate } from 'node:timers/promises';
+import { beforeEach, describe, expect, vi } from 'vitest';
+import { openChecked } from '../../src/middleware/blobs/checksums.ts';
+import type { BlobStore } from '../../src/middleware/blobs/port/blobStore.ts';
 import type { ServiceEvent } from '../../src/middleware/index.ts';
 import { expectProblem, recordedLog, serviceTest } from './support.ts';
 import { makeTriples } from './triples.ts';
@@ -86,4 +89,18 @@ describe('a result file', () => {
     expectProblem(await get(), 404, 'NOT_FOUND');
     expect(alarms()[0]).toHaveLength(1);
   });
+});
+
+it('a file is not damaged if its reader leaves while the disk is slow', async () => {
+  const body = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) });
+  const blobs = { get: async () => ({ bytes: 9, body }) } as unknown as BlobStore;
+  const alarm = vi.fn();
+  const stream = await openChecked(blobs, { key: 'results/1/1.json', bytes: 9 }, alarm);
+  const reader = stream.getReader();
+  const piece = reader.read();
+  await setImmediate();
+  await reader.cancel();
+  expect(await piece).toEqual({ done: true, value: undefined });
+  await setImmediate();
+  expect(alarm).not.toHaveBeenCalled();
 });

@@ -136,10 +136,13 @@ export async function openChecked(
       throw error;
     }
   };
+  let isWanted = true;
   /** The last piece, until more follows or the file is known to be right. */
   let held: Uint8Array | undefined;
   const next = async (): Promise<Uint8Array | undefined> => {
     const { done, value } = await reader.read();
+    // A client that has gone cuts the file off, which is no damage.
+    if (!isWanted) return undefined;
     const last = held;
     held = value;
     if (value) {
@@ -154,9 +157,12 @@ export async function openChecked(
       async pull(stream) {
         const piece = await next();
         if (piece) stream.enqueue(piece);
-        if (held === undefined) stream.close();
+        if (held === undefined && isWanted) stream.close();
       },
-      cancel: (reason) => reader.cancel(reason),
+      cancel(reason) {
+        isWanted = false;
+        return reader.cancel(reason);
+      },
     },
     { highWaterMark: 0 },
   );
