@@ -151,14 +151,15 @@ async function holdBack(c: Context<Env>, { refusals, settings }: Deps): Promise<
 async function serveCaller(c: Context<Env>, deps: Deps, route: Route): Promise<Response> {
   const { limiter, runtime, anonymous } = deps;
   const { limits } = runtime.ports;
-  const sender = senderOf(c, deps.settings);
+  const address = remoteAddress(c, deps.settings);
+  const credentials = credentialsIn(c.req.raw.headers, deps.settings);
   const cost = route.cost?.(c);
   const rated = async (clientId: number, verb: 'check' | 'take'): Promise<void> => {
     c.set('clientId', clientId);
     const { rate } = await limits.of(clientId);
     limiter[verb](clientId, rate, performance.now(), cost);
   };
-  const last = anonymous.admit(sender.address, sender.credentials);
+  const last = anonymous.admit(address, credentials);
   // What a host's own hook reads may name another client each time.
   const isLikely = last !== undefined && !deps.settings.authenticate;
   if (isLikely) await rated(last, 'check');
@@ -166,26 +167,18 @@ async function serveCaller(c: Context<Env>, deps: Deps, route: Route): Promise<R
   // It is of no use if the caller is refused.
   begun?.catch(() => {});
   c.set('clientId', undefined);
-  const caller = await identify(c, deps, sender.address);
-  if (caller.clientId !== last) anonymous.good(sender.credentials, caller.clientId);
+  const caller = await identify(c, deps, address);
+  if (caller.clientId !== last) anonymous.good(credentials, caller.clientId);
   await rated(caller.clientId, 'take');
   const read = caller.clientId === last && begun ? begun : route.begin?.(c, caller.clientId);
   return route.handle(c, caller, await read);
 }
 
-interface Sender {
-  readonly address: string;
-  /** The API key, and whatever else a host may authenticate by. */
-  readonly credentials: string;
-}
-
-function senderOf(c: Context, settings: Settings): Sender {
-  const { headers } = c.req.raw;
+/** Returns the API key, and whatever else a host may authenticate by. */
+function credentialsIn(headers: Headers, settings: Settings): string {
   const { authenticate, credentialHeaders } = settings;
-  const credentials = authenticate
-    ? credentialsOf(headers, credentialHeaders)
-    : (headers.get('authorization') ?? '');
-  return { address: remoteAddress(c, settings), credentials };
+  if (authenticate) return credentialsOf(headers, credentialHeaders);
+  return headers.get('authorization') ?? '';
 }
 
 /**
