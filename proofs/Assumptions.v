@@ -1,5 +1,5 @@
 (** What every theorem rests on: the Makefile fails if one of these answers names an axiom. *)
-From Falconry Require Import Scalars Projection Figures Units Zeros.
+From Falconry Require Import Scalars Projection Figures Units Zeros Quarters.
 Print Assumptions difference_uniform.
 Print Assumptions one_scalar_each.
 Print Assumptions lift_error.
@@ -10,3 +10,6 @@ Print Assumptions short_unit.
 Print Assumptions zeros_one.
 Print Assumptions two_points.
 Print Assumptions three_points.
+Print Assumptions quarter_of_product.
+Print Assumptions quarters_matrix.
+Print Assumptions lemma6.
