@@ -39,7 +39,8 @@ export function sqliteTableStore(options: SqliteFile & TableStoreOptions): Sqlit
     together(reads) {
       db.exec('BEGIN');
       reads();
-      db.exec('COMMIT');
+      // A read that fails may have ended it.
+      if (db.isTransaction) db.exec('COMMIT');
     },
   };
 }
