@@ -24,6 +24,8 @@ export function named<Name extends string>(
   return Object.fromEntries(all) as Record<Name, Statement>;
 }
 
+export const DEFAULT_CONNECTIONS = 10;
+
 interface DatabaseOptions {
   readonly address: Address;
   /** Quoted. */

@@ -1,12 +1,12 @@
 /** Examines what a connection cannot set for itself, although the store relies on it. */
 import { readAddress, readSchema } from './address.ts';
-import { checkServer, withLine } from './database.ts';
+import { checkServer, DEFAULT_CONNECTIONS, withLine } from './database.ts';
 
 /** Fatal: the store cannot work with it. */
 type ServerFinding = { readonly message: string; readonly fatal: boolean };
 
 /** Of a process: its pool, and one for hints. */
-const CONNECTIONS = 11;
+const CONNECTIONS = DEFAULT_CONNECTIONS + 1;
 
 /** @throws CodedError `STORE_UNAVAILABLE` if the server does not answer, or can only be read */
 export async function examine(url: string, schema = 'falconry'): Promise<ServerFinding[]> {

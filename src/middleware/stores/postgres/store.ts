@@ -14,7 +14,7 @@
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { readAddress, readSchema } from './address.ts';
 import { apiKeys, names, quotas } from './clients.ts';
-import { Database } from './database.ts';
+import { Database, DEFAULT_CONNECTIONS } from './database.ts';
 import { Hints } from './hints.ts';
 import { Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
@@ -53,7 +53,7 @@ export function createStore(
 ): CompleteStore {
   const unknown = Object.keys(options).find((name) => !NAMES.includes(name));
   if (unknown !== undefined) throw new TypeError(`"${unknown}" is not an option`);
-  const { connections = 10 } = options;
+  const { connections = DEFAULT_CONNECTIONS } = options;
   if (!Number.isSafeInteger(connections) || connections < 1) {
     throw new RangeError('"connections" must be a whole number, 1 or more');
   }

@@ -18,7 +18,6 @@ type Upkeep = Pick<CompleteStore['tasks'], 'sweep' | 'suspectClock' | 'acceptClo
 interface ClockRow {
   readonly ahead_ms: number | null;
   readonly ran_ms: number;
-  readonly seen_ms: number | null;
   readonly at: number;
 }
 
@@ -70,10 +69,10 @@ function clockStatements(s: string) {
   const limit = `${s}.now_ms() + ${SUSPECT_MS}`;
   const [isFine, step] = [`old.ahead_ms <= ${SUSPECT_MS}`, 'old.at - old.seen_ms'];
   return named({
-    clock: `WITH ${old}) SELECT ahead_ms, ran_ms, seen_ms FROM old`,
+    clock: `WITH ${old}) SELECT ahead_ms, ran_ms FROM old`,
     acceptClock: `WITH ${old} FOR UPDATE)
       UPDATE ${s}.clock SET kept_ms = old.at, seen_ms = NULL, ran_ms = 0 FROM old
-      RETURNING old.ahead_ms, old.ran_ms, old.seen_ms`,
+      RETURNING old.ahead_ms, old.ran_ms`,
     // Keeps the time of a clock that is fine, or that is believed now. Otherwise counts how long
     // the service has run: at most a minute between two looks, and anew after another jump.
     judge: `WITH ${old} FOR UPDATE),
@@ -85,7 +84,7 @@ function clockStatements(s: string) {
         seen_ms = CASE WHEN ${isFine} OR counted.ran_ms >= ${SUSPECT_MS} THEN NULL
           ELSE old.at END,
         ran_ms = counted.ran_ms
-      FROM old, counted RETURNING old.ahead_ms, counted.ran_ms, old.seen_ms, old.at`,
+      FROM old, counted RETURNING old.ahead_ms, counted.ran_ms, old.at`,
     // What a wrong clock has set, if only for a moment: leases, retries, ends, answers.
     repair: `WITH
       retries AS (UPDATE ${s}.tasks SET due_ms = ${s}.now_ms()
