@@ -123,13 +123,20 @@ function examined(server: () => PostgresServer): void {
   });
 }
 
+const DAY_MS = 24 * 3_600_000;
+
+/** A store whose server has a clock that can be set. */
+async function settable({ url, newSchema }: PostgresServer) {
+  const clock = { ms: Date.UTC(2026, 10, 21) };
+  const schema = await newSchema();
+  const options = { url, schema, connections: 2 };
+  const store = createStore(options, { nowMs: () => clock.ms, lookEveryMs: 0 });
+  return { ...store, schema, clock };
+}
+
 function suspectClock(server: () => PostgresServer): void {
   it('removes nothing while the clock of the server is suspect', async () => {
-    let clockMs = Date.UTC(2026, 10, 21);
-    const schema = await server().newSchema();
-    const options = { url: server().url, schema, connections: 2 };
-    const { tasks, close } = createStore(options, { nowMs: () => clockMs, lookEveryMs: 0 });
-    const DAY_MS = 24 * 3_600_000;
+    const { tasks, close, schema, clock } = await settable(server());
     const rules = { answerMs: DAY_MS, retentionMs: DAY_MS };
     const sweep = () => tasks.sweep(rules);
     const put = (state: 'created' | 'waiting') =>
@@ -141,20 +148,20 @@ function suspectClock(server: () => PostgresServer): void {
     await tasks.beginAnswer(1, 'k', 'f', 1000);
     const held = await put('waiting');
 
-    clockMs += 365 * DAY_MS;
+    clock.ms += 365 * DAY_MS;
     const nothing = { expired: [], removed: 0, forgotten: 0, blobs: [] };
     const aheadMs = 365 * DAY_MS;
     expect(await sweep()).toMatchObject({ ...nothing, suspect: { aheadMs, leftMs: DAY_MS } });
     expect((await tasks.claim({ leaseMs: 1000, threads: 1 })).task?.id).toBe(held.id);
-    clockMs += 30_000;
+    clock.ms += 30_000;
     const leftMs = DAY_MS - 30_000;
     expect((await sweep()).suspect).toEqual({ aheadMs: aheadMs + 30_000, leftMs });
     // A pause is no running time, and ids follow the time that was kept.
-    clockMs += 3_600_000;
+    clock.ms += 3_600_000;
     expect((await sweep()).suspect!.leftMs).toBe(leftMs - 60_000);
     expect((await put('waiting')).id - held.id).toBeLessThan(4096 * 2 * DAY_MS);
 
-    clockMs -= 365 * DAY_MS + 3_600_000;
+    clock.ms -= 365 * DAY_MS + 3_600_000;
     expect(await sweep()).toMatchObject({ removed: 0, forgotten: 0 });
     expect(await tasks.get(done.id)).not.toBe(null);
     expect(await tasks.suspectClock()).toBe(null);
@@ -162,14 +169,14 @@ function suspectClock(server: () => PostgresServer): void {
     const again = (await tasks.claim({ leaseMs: 1000, threads: 1 })).task;
     expect(again).toMatchObject({ id: held.id, attempt: 2 });
 
-    clockMs += 3 * DAY_MS;
+    clock.ms += 3 * DAY_MS;
     await sweep();
     await server().query(`UPDATE ${schema}.clock SET ran_ms = ${DAY_MS - 1000}`);
-    clockMs += 2000;
+    clock.ms += 2000;
     expect((await sweep()).suspect!.leftMs).toBe(0);
-    expect(await sweep()).toMatchObject({ removed: 2, forgotten: 1, nowMs: clockMs });
+    expect(await sweep()).toMatchObject({ removed: 2, forgotten: 1, nowMs: clock.ms });
 
-    clockMs += 3 * DAY_MS;
+    clock.ms += 3 * DAY_MS;
     expect(await tasks.acceptClock()).toMatchObject({ leftMs: DAY_MS });
     expect((await sweep()).suspect).toBe(undefined);
     await close();
@@ -178,22 +185,19 @@ function suspectClock(server: () => PostgresServer): void {
 
 function briefYear(server: () => PostgresServer): void {
   it('keeps nothing of a wrong clock between two looks at it', async () => {
-    let clockMs = Date.UTC(2026, 10, 21);
-    const schema = await server().newSchema();
-    const options = { url: server().url, schema, connections: 2 };
-    const { tasks, close } = createStore(options, { nowMs: () => clockMs, lookEveryMs: 0 });
+    const { tasks, close, clock } = await settable(server());
     const sweep = async () => (await tasks.sweep({ answerMs: 3_600_000 })).suspect;
     const claimed = async () => (await tasks.claim({ leaseMs: 1000, threads: 1 })).task;
     const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 1000 } as const;
     const { id } = await accepted(tasks.put(task));
     expect(await sweep()).toBe(undefined);
-    const yearMs = 365 * 24 * 3_600_000;
-    clockMs += yearMs;
+    const yearMs = 365 * DAY_MS;
+    clock.ms += yearMs;
     expect(await claimed()).toMatchObject({ id, attempt: 1 });
     expect((await tasks.beginAnswer(1, 'k', 'f', 1000)).kind).toBe('held');
-    clockMs -= yearMs;
+    clock.ms -= yearMs;
     expect(await sweep()).toBe(undefined);
-    clockMs += 1000;
+    clock.ms += 1000;
     expect(await claimed()).toMatchObject({ id, attempt: 2 });
     expect((await tasks.beginAnswer(1, 'k', 'f', 1000)).kind).toBe('held');
     await close();
