@@ -37,34 +37,33 @@ const LIMITS = [...UNLIMITED, ...MANY, ...STREAMS, ...CONNECTIONS];
 /** Those of every client, as they are by default. */
 export const COMMON_LIMITS = CONNECTIONS;
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+export const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const SERVE = ['serve', '--json', '--log-level', 'error', '--signing'];
 
 /**
  * @param more further options of `falconry serve`: those of the measurement, then those of the
  *   caller of the benchmark, which may name other stores than the embedded ones
  */
-export async function startFalconry(
+export const startFalconry = (
   dataDirectory: string,
   more: readonly string[] = [],
   limits: readonly string[] = LIMITS,
-): Promise<FalconryProcess> {
-  const args = [...SERVE, '--port', '0', '--data', dataDirectory, ...limits, ...more];
-  const server = await start([MAIN, ...args], { FALCONRY_FIRST_KEY: API_KEY });
-  return { ...server, apiKey: API_KEY };
-}
+): Promise<FalconryProcess> => startServe([MAIN], dataDirectory, [...limits, ...more]);
 
 /** The same in several processes. @param program starts them: the number, then their arguments */
-export async function startClustered(
+export const startClustered = (
   program: string,
   processes: number,
   dataDirectory: string,
+): Promise<FalconryProcess> => startServe([program, String(processes)], dataDirectory, LIMITS);
+
+async function startServe(
+  command: readonly string[],
+  dataDirectory: string,
+  options: readonly string[],
 ): Promise<FalconryProcess> {
-  const args = [...SERVE, '--port', '0', '--data', dataDirectory, ...LIMITS];
-  const server = await start([program, String(processes), ...args], {
-    FALCONRY_FIRST_KEY: API_KEY,
-  });
-  return { ...server, apiKey: API_KEY };
+  const args = [...command, ...SERVE, '--port', '0', '--data', dataDirectory, ...options];
+  return { ...(await start(args, { FALCONRY_FIRST_KEY: API_KEY })), apiKey: API_KEY };
 }
 
 export function startPlainHono(): Promise<ServerProcess> {

@@ -4,12 +4,11 @@ import { get } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import autocannon from '../../test/support/autocannon.ts';
 import { percentiles } from './load.ts';
 import { type Question, startProbe } from './probe.ts';
-import { COMMON_LIMITS, type FalconryProcess, startFalconry } from './serverProcess.ts';
+import { COMMON_LIMITS, type FalconryProcess, MAIN, startFalconry } from './serverProcess.ts';
 import type { Wait } from './serviceParsing.ts';
 
 export interface NeighbourFigures {
@@ -19,11 +18,16 @@ export interface NeighbourFigures {
   /** Answers of the greedy client, and refusals among them, per second. */
   readonly greedy: { readonly perSecond: number; readonly refusedPerSecond: number };
   /** Resident bytes before and with idle streams and connections. */
-  readonly idle: { readonly beforeBytes: number; readonly withBytes: number };
+  readonly idle: {
+    readonly streams: number;
+    readonly connections: number;
+    readonly beforeBytes: number;
+    readonly withBytes: number;
+  };
 }
 
-export const IDLE_STREAMS = 1000;
-export const IDLE_CONNECTIONS = 5000;
+const IDLE_STREAMS = 1000;
+const IDLE_CONNECTIONS = 5000;
 export const IDLE_BAR_BYTES = 400e6;
 export const GREEDY_BAR = 2;
 
@@ -70,8 +74,7 @@ export async function measureNeighbours(folder: string, quick: boolean): Promise
 }
 
 async function createKey(data: string, name: string): Promise<string> {
-  const script = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-  const args = [script, 'keys', 'create', '--name', name, '--data', data, '--json'];
+  const args = [MAIN, 'keys', 'create', '--name', name, '--data', data, '--json'];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return JSON.parse(stdout).key;
 }
@@ -88,6 +91,7 @@ async function ownTask(
 
 async function measureIdle(folder: string, quick: boolean): Promise<NeighbourFigures['idle']> {
   const share = quick ? 0.02 : 1;
+  const [streams, connections] = [share * IDLE_STREAMS, share * IDLE_CONNECTIONS];
   const server = await startFalconry(folder);
   const sockets: Socket[] = [];
   try {
@@ -95,7 +99,7 @@ async function measureIdle(folder: string, quick: boolean): Promise<NeighbourFig
     const { url } = await ownTask(server, headers);
     const beforeBytes = server.memory().nowBytes;
     const opened: Promise<unknown>[] = [];
-    for (let i = 0; i < share * IDLE_STREAMS; i++) {
+    for (let i = 0; i < streams; i++) {
       const stream = new Promise<void>((resolve, reject) => {
         const asked = get(`${url}/events`, { headers, agent: false }, (answer) => {
           answer.once('data', () => resolve()).on('error', () => {});
@@ -107,14 +111,14 @@ async function measureIdle(folder: string, quick: boolean): Promise<NeighbourFig
     }
     await Promise.all(opened);
     const { port, hostname } = new URL(server.address);
-    for (let i = 0; i < share * IDLE_CONNECTIONS; i++) {
+    for (let i = 0; i < connections; i++) {
       await new Promise<void>((resolve, reject) => {
         const socket = connect(Number(port), hostname, resolve).on('error', reject);
         sockets.push(socket);
       });
     }
     await sleep(2000);
-    return { beforeBytes, withBytes: server.memory().nowBytes };
+    return { streams, connections, beforeBytes, withBytes: server.memory().nowBytes };
   } finally {
     for (const socket of sockets) socket.destroy();
     await server.stop();

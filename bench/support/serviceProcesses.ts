@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { blocksOf } from '../../test/support/documentBlocks.ts';
 import { median } from './interleave.ts';
 import { type Call, load } from './load.ts';
-import { startClustered } from './serverProcess.ts';
+import { MAIN, startClustered } from './serverProcess.ts';
 
 export interface ProcessFigure {
   readonly name: string;
@@ -21,8 +21,7 @@ export async function measureProcesses(folder: string, quick: boolean): Promise<
   const [rounds, seconds] = quick ? [1, 0.2] : [3, 3];
   const program = join(folder, 'cluster.mjs');
   const documented = blocksOf('docs/service.md').find((x) => x.source.includes('node:cluster'))!;
-  const main = new URL('../../src/cli/main.ts', import.meta.url).pathname;
-  writeFileSync(program, documented.source.replace(/node_modules\S+main\.js/, main));
+  writeFileSync(program, documented.source.replace(/node_modules\S+main\.js/, MAIN));
   const measured = new Map<string, ProcessFigure[]>();
   for (let round = 0; round < rounds; round++) {
     for (const processes of [1, 2]) {

@@ -2,13 +2,7 @@
 import { CONNECTIONS, type EndpointFigures } from './serviceEndpoints.ts';
 import type { ListFigure } from './serviceLists.ts';
 import { MEMORY_BAR_BYTES, type MemoryFigure } from './serviceMemory.ts';
-import {
-  GREEDY_BAR,
-  IDLE_BAR_BYTES,
-  IDLE_CONNECTIONS,
-  IDLE_STREAMS,
-  type NeighbourFigures,
-} from './serviceNeighbours.ts';
+import { GREEDY_BAR, IDLE_BAR_BYTES, type NeighbourFigures } from './serviceNeighbours.ts';
 import { WAIT_BAR_MS, type WaitFigure } from './serviceParsing.ts';
 import type { ProcessFigure } from './serviceProcesses.ts';
 import type { SoakFigure } from './serviceSoak.ts';
@@ -118,7 +112,7 @@ export function printNeighbours({ alone, beside, greedy, idle }: NeighbourFigure
       `bar: p99 at most ${GREEDY_BAR} times: ${rises.toFixed(1)}, ${held(rises <= GREEDY_BAR)}\n`,
   );
   console.log(
-    `${IDLE_STREAMS} idle streams and ${IDLE_CONNECTIONS} idle connections: ` +
+    `${idle.streams} idle streams and ${idle.connections} idle connections: ` +
       `${mb(idle.beforeBytes)} before, ${mb(idle.withBytes)} with them; ` +
       `bar: at most ${mb(IDLE_BAR_BYTES)}: ${held(idle.withBytes <= IDLE_BAR_BYTES)}\n`,
   );
