@@ -8,7 +8,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { type AggregateFormatOption, inspectAggregate } from '../src/aggregate/index.ts';
+import {
+  type AggregateFormatOption,
+  inspectAggregate,
+  MAX_PROOF_ITEMS,
+} from '../src/aggregate/index.ts';
 import { type Client, createClient, isClientError, type TaskRecord } from '../src/client/index.ts';
 import { falcon512, type SignOptions } from '../src/falcon/index.ts';
 import { decodeWireHex, encodeWireHex } from '../src/wire/hex.ts';
@@ -19,13 +23,15 @@ import { openEmbedded } from './demo/embedded.ts';
 import { openHosts } from './demo/hosts.ts';
 import { bytes, progress, table, time } from './demo/terminal.ts';
 
-const MAX_COUNT = 1722;
+/** As many as the service takes unless it is told otherwise. */
+const USUAL_COUNT = 1722;
+const MAX_COUNT = MAX_PROOF_ITEMS.falcon512;
 
 const HELP = `Usage: npm run demo -- [options]
 
 Starts the service, signs messages with many keys, sends them as one batch, and checks the result.
 
-  --count N   signatures, 1 to ${MAX_COUNT} (default ${MAX_COUNT})
+  --count N   signatures, 1 to ${MAX_COUNT} (default ${USUAL_COUNT})
   --keys N    keys that sign them (default 200, or as many as there are signatures)
   --direct    send the batch in one request instead of create, upload and notify
   --format F  proof, bundle or auto: the smaller of the two (default auto)
@@ -81,7 +87,7 @@ async function main({
   const started = performance.now();
   if (keep !== undefined) await mkdir(keep, { recursive: true });
   const open = scaled ? openHosts : openEmbedded;
-  const place = await timed('start of the service', 1, () => open({ format, signing }));
+  const place = await timed('start of the service', 1, () => open({ count, format, signing }));
   try {
     const { base, key, where } = place;
     console.log(`\nFalconry on ${base}, ${where}\n`);
@@ -268,7 +274,7 @@ function byteRows(items: readonly TaskItem[], keys: number, result: ResultFile, 
 function readPlan(): Plan | null {
   const { values } = parseArgs({
     options: {
-      count: { type: 'string', default: String(MAX_COUNT) },
+      count: { type: 'string', default: String(USUAL_COUNT) },
       keys: { type: 'string' },
       direct: { type: 'boolean', default: false },
       format: { type: 'string', default: 'auto' },

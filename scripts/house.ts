@@ -15,9 +15,9 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** The upper limits, in the units of the table. Decision 30 raised those of src and test. */
 export const LIMITS = {
-  'lines in src': 49_500,
+  'lines in src': 50_000,
   'files in src': 390,
-  'lines in test': 81_500,
+  'lines in test': 82_500,
   'words in docs': 60_000,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,

@@ -53,7 +53,7 @@ function searchAll(
   const wanted = only?.split(',');
   let table = [...known];
   for (const set of [512, 1024] as const) {
-    for (const bucket of [...BUCKETS].reverse()) {
+    for (const bucket of [...BUCKETS[set]].reverse()) {
       const name = `${set}:${bucket}`;
       if (wanted && !wanted.includes(name) && !wanted.includes(`${set}`)) continue;
       const chain = find(set, bucket, table);

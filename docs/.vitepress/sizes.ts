@@ -19,13 +19,19 @@ import type { SizeRow, Sizes } from './theme/sizeRows.ts';
 /** Where the lines of proof and bundle cross, for both sets: every number is drawn there. */
 const CROSSING = { from: 36, to: 110 };
 
-/** Numbers of signatures: each a tenth more than the one before, save at the crossing. */
-function counts(): number[] {
+/** As many as the service takes by default: docs/aggregation.md lists its sizes. */
+const USUAL = 1722;
+
+/**
+ * Numbers of signatures, up to the largest proof: each a tenth more than the one before, save at
+ * the crossing and at the usual maximum.
+ */
+function counts(most: number): number[] {
   const list = [1];
-  for (let last = 1; last < MAX_PROOF_ITEMS; list.push(last)) {
+  for (let last = 1; last < most; list.push(last)) {
     const isNear = last >= CROSSING.from && last < CROSSING.to;
     const next = isNear ? last + 1 : Math.max(last + 1, Math.round(last * 1.1));
-    last = Math.min(MAX_PROOF_ITEMS, next);
+    last = Math.min(last < USUAL ? USUAL : most, next);
   }
   return list;
 }
@@ -44,7 +50,7 @@ function seedOf(index: number): TestSeed {
 function makeItems(falcon: Falcon, derived: boolean): AggregateItem[] {
   const { publicKey, secretKey } = falcon.keygen(new Uint8Array(48).fill(7));
   using expanded = falcon.expandSecretKey(secretKey);
-  return Array.from({ length: MAX_PROOF_ITEMS }, (_, i) => {
+  return Array.from({ length: MAX_PROOF_ITEMS[falcon.name] }, (_, i) => {
     const message = new TextEncoder().encode(`message ${i}`);
     const options = derived ? ({ salt: 'derived' } as const) : { testSeed: seedOf(i) };
     return { publicKey, message, signature: falcon.sign(message, expanded, options) };
@@ -64,7 +70,7 @@ function bytesOf(items: readonly AggregateItem[]): { bundle: number; proof: numb
 function sizesOf(falcon: Falcon): SizeRow[] {
   const random = makeItems(falcon, false);
   const derived = makeItems(falcon, true);
-  return counts().map((count) => {
+  return counts(MAX_PROOF_ITEMS[falcon.name]).map((count) => {
     const written = bytesOf(random.slice(0, count));
     const unwritten = bytesOf(derived.slice(0, count));
     return {

@@ -8,6 +8,8 @@ import type { SignOptions } from '../../src/falcon/index.ts';
 import { falconService } from '../../src/middleware/index.ts';
 
 export interface PlaceOptions {
+  /** Signatures that a batch must be allowed to have. */
+  readonly count: number;
   readonly format: AggregateFormatOption;
   readonly signing: SignOptions;
 }
@@ -23,12 +25,13 @@ export interface Place {
   close(): Promise<void>;
 }
 
-export async function openEmbedded({ format, signing }: PlaceOptions): Promise<Place> {
+export async function openEmbedded({ count, format, signing }: PlaceOptions): Promise<Place> {
   const directory = await mkdtemp(join(tmpdir(), 'falconry-demo-'));
   const service = falconService({
     dataDirectory: directory,
     threads: availableParallelism(),
     aggregateFormat: format,
+    maxSignatures: count,
     signingSalt: signing.salt ?? 'random',
   });
   await service.start();

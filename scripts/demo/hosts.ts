@@ -17,7 +17,7 @@ import { progress } from './terminal.ts';
 const WORKERS = 3;
 
 /** @throws Error that says what to install if a server is missing */
-export async function openHosts({ format, signing }: PlaceOptions): Promise<Place> {
+export async function openHosts({ count, format, signing }: PlaceOptions): Promise<Place> {
   const open: Closers = [];
   const close = () => closeAll(open);
   try {
@@ -28,6 +28,7 @@ export async function openHosts({ format, signing }: PlaceOptions): Promise<Plac
       ...process.env,
       FALCONRY_DATABASE: database.url,
       FALCONRY_LOG_LEVEL: 'warn',
+      FALCONRY_MAX_SIGNATURES: String(count),
       ...bucketEnv(rgw, 'demo/'),
     });
     open.push(() => hosts.end());

@@ -1,7 +1,6 @@
 /**
  * Writes `src/aggregate/parameters/table.gen.ts` from the table that `scripts/parameters.ts` found.
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../generated.ts';
@@ -11,17 +10,11 @@ export const PARAMETERS = 'vectors/table.json';
 
 export function parameterTableSource(): string {
   const text = readFileSync(join(ROOT, PARAMETERS), 'utf8');
-  const hash = createHash('sha256')
-    .update(JSON.stringify(JSON.parse(text)))
-    .digest('hex');
   return `/**
  * Rows [set, bucket, levels], by set and bucket; the numbers of a level are named in
- * docs/protocol.md, section 3, and read by rows.ts. TABLE_SHA256 is the SHA-256 of
- * JSON.stringify(TABLE) and is the first thing that a transcript takes in.
+ * docs/protocol.md, section 3, and read by rows.ts.
  */
 import type { TableRow } from './rows.ts';
-
-export const TABLE_SHA256 = '${hash}';
 
 export const TABLE: readonly TableRow[] = ${text.trimEnd()};
 `;

@@ -49,8 +49,11 @@ export function requireFormat(
   format: AggregateFormatOption,
 ): void {
   if (format !== 'proof' || !isTooLongForProof(statements)) return;
+  const { falcon512, falcon1024 } = MAX_SECTION_ITEMS;
   throw new CodedError('NO_PROOF', {
-    message: `A proof takes at most ${MAX_SECTION_ITEMS} signatures of one parameter set`,
+    message:
+      `A proof takes at most ${falcon512} signatures of Falcon-512, ` +
+      `${falcon1024} of Falcon-1024`,
   });
 }
 

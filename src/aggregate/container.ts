@@ -7,7 +7,7 @@
  *    5        1  version of that format: 2 for a bundle, 3 for a proof
  *    6       32  statement commitment
  *   38        2  count of items, 1..8192
- *   40        4  proof only: the first bytes of the hash of its parameter table
+ *   40        4  proof only: the tag of the rows of parameters that it uses
  *    .      2 R  runs of equal kind: 3 bits of kind, 13 bits of length - 1
  *    .   1 or 2  the profile of each set that has items, the same for both
  *    .   2 or 3  each: runs of salts: 3 bits of coding, 13 bits of length - 1, and a version byte
@@ -22,9 +22,10 @@
  */
 import type { ParameterSet, Profile, SignatureFormat } from '../falcon/index.ts';
 import { hasProfile, PROFILE_NUMBERS } from '../falcon/params.ts';
+import { shake256 } from '../falcon/points.ts';
 import { isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';
-import { concat, fromHex } from '../shared/bytes.ts';
-import { TABLE_SHA256 } from './parameters/table.gen.ts';
+import { concat } from '../shared/bytes.ts';
+import { parametersFor } from './proof/index.ts';
 import { CODINGS, type CodedSalts, type SaltRun } from './salts.ts';
 import { COMMITMENT_BYTES } from './statement.ts';
 
@@ -41,8 +42,7 @@ const STATEMENT_AT = 6;
 const COUNT_AT = STATEMENT_AT + COMMITMENT_BYTES;
 const LENGTH_BITS = 13;
 
-/** The first bytes of the hash of the parameter table used by proofs. */
-export const TABLE_BYTES: Uint8Array = fromHex(TABLE_SHA256).subarray(0, 4);
+const TAG_BYTES = 4;
 
 const SETS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
 const FORMS: readonly SignatureFormat[] = Object.freeze(['compressed', 'padded', 'constantTime']);
@@ -75,6 +75,21 @@ export function formOfKind(kind: number): SignatureFormat {
 export const setsOfKinds = (kinds: Uint8Array): ParameterSet[] =>
   SETS.filter((set) => kinds.some((kind) => setOfKind(kind) === set));
 
+/**
+ * Returns the tag of the rows that a proof of these items uses: SHAKE256 of the hashes of
+ * the rows, one for each section; undefined if a section is too long for any row.
+ */
+export function rowTag(kinds: Uint8Array): Uint8Array | undefined {
+  const hashes: Uint8Array[] = [];
+  for (const set of setsOfKinds(kinds)) {
+    const count = kinds.filter((kind) => setOfKind(kind) === set).length;
+    const parameters = parametersFor(set, count);
+    if (parameters === undefined) return undefined;
+    hashes.push(parameters.rowHash);
+  }
+  return shake256(hashes, TAG_BYTES).slice();
+}
+
 /** Everything before the body. */
 export interface BatchHeader {
   readonly format: AggregateFormat;
@@ -86,7 +101,7 @@ export interface BatchHeader {
   readonly salts: CodedSalts;
 }
 
-/** Returns the bytes before the body. */
+/** Returns the bytes before the body. No section of a proof may be too long for its rows. */
 export function encodeHeader({
   format,
   statement,
@@ -94,11 +109,11 @@ export function encodeHeader({
   profile,
   salts,
 }: BatchHeader): Uint8Array<ArrayBuffer> {
-  const table = format === 'proof' ? TABLE_BYTES : [];
+  const tag = format === 'proof' ? rowTag(kinds)! : [];
   return concat(
     Uint8Array.of(...MAGIC, FORMATS[format], FORMAT_VERSIONS[format]),
     statement,
-    Uint8Array.of(...u16(kinds.length), ...table),
+    Uint8Array.of(...u16(kinds.length), ...tag),
     Uint8Array.from(runsOfKinds(kinds)),
     Uint8Array.from(setsOfKinds(kinds), () => PROFILE_NUMBERS[profile]),
     Uint8Array.from(salts.runs.flatMap(encodeSaltRun)),
@@ -161,11 +176,12 @@ export function parseHeader(bytes: Uint8Array): ParsedHeader | HeaderFault {
   reader.at = COUNT_AT;
   const count = reader.u16();
   if (!(count >= 1 && count <= MAX_ITEMS)) return 'header';
-  if (format === 'proof' && !TABLE_BYTES.every((byte) => reader.u8() === byte)) {
-    return reader.or('table');
-  }
+  const tag = reader.bytes(format === 'proof' ? TAG_BYTES : 0);
   const kinds = reader.kinds(count, KINDS_OF[format]);
   if (kinds === undefined) return 'header';
+  if (format === 'proof' && !rowTag(kinds)?.every((byte, i) => tag[i] === byte)) {
+    return reader.or('table');
+  }
   const profile = reader.profile(setsOfKinds(kinds));
   if (profile === undefined) return reader.or('profile');
   const salts = reader.salts(kinds);
@@ -198,6 +214,12 @@ class HeaderReader {
 
   u16(): number {
     return 256 * this.u8() + this.u8();
+  }
+
+  /** Returns a view of at most this many bytes. */
+  bytes(count: number): Uint8Array {
+    this.at += count;
+    return this.#bytes.subarray(this.at - count, this.at);
   }
 
   /** Returns the fault, or `header` if bytes were missing. */

@@ -23,9 +23,9 @@ import {
   type HeaderFault,
   MAX_ITEMS,
   parseHeader,
+  rowTag,
   setOfKind,
   setsOfKinds,
-  TABLE_BYTES,
 } from './container.ts';
 import { aggregateWith, verifyWith } from './onThreads.ts';
 import { readClaim, verifiedSignatures } from './openAggregate.ts';
@@ -75,8 +75,8 @@ export type {
 /** Maximum number of items in one aggregate (8192). */
 export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;
 
-/** Maximum number of items of one parameter set in a proof (1722). */
-export const MAX_PROOF_ITEMS = MAX_SECTION_ITEMS;
+/** Maximum number of items in a proof, by parameter set: 5632 and 2944. */
+export const MAX_PROOF_ITEMS: Readonly<Record<ParameterSet, number>> = MAX_SECTION_ITEMS;
 
 /** The information in an aggregate's header, readable without its statements. */
 export interface AggregateInfo {
@@ -98,8 +98,11 @@ export interface AggregateInfo {
     readonly count: number;
     readonly version?: number;
   }[];
-  /** Proofs only: the first four bytes of the hash of the parameter table, in hex. */
-  readonly table?: string;
+  /**
+   * Proofs only: the tag of the rows of the parameter table that the proof uses, four bytes in hex
+   * (docs/protocol.md, 2.1).
+   */
+  readonly rowTag?: string;
   /**
    * Proofs only: the error terms of the interactive argument sum to at most 2^-claimedBits, in a
    * mixed batch over both sections (docs/soundness.md, 3.5 and 4). The value is 128. For the
@@ -132,9 +135,9 @@ export interface AggregateInfo {
  * @returns the aggregate; the same items always produce the same bytes
  * @throws TypeError, RangeError for arguments of wrong types, no items, or more than 8192
  * @throws CodedError `INVALID_SIGNATURES` whose `invalid` lists every invalid item with its reason,
- *   `NO_PROOF` if a proof is requested and the batch has more than 1722 items of one set (or every
- *   attempt fails, which practically never happens), `ABORTED` if the signal is aborted (all as the
- *   promise's rejection)
+ *   `NO_PROOF` if a proof is requested and the batch has more items of a set than
+ *   `MAX_PROOF_ITEMS` (or every attempt fails, which practically never happens), `ABORTED` if the
+ *   signal is aborted (all as the promise's rejection)
  * @example
  * ```ts
  * const bytes = await aggregate([{ publicKey, message, signature }]);
@@ -283,7 +286,7 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
     saltRuns: runs.map(({ coding, count, version }) => {
       return { coding, count, ...(coding === 'constant' && { version }) };
     }),
-    ...(format === 'proof' && { table: toHex(TABLE_BYTES), claimedBits: CLAIMED_BITS }),
+    ...(format === 'proof' && { rowTag: toHex(rowTag(kinds)!), claimedBits: CLAIMED_BITS }),
     parameterSets: sets,
     items,
     statement: header.statement.slice(),

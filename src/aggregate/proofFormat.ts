@@ -53,7 +53,7 @@ export interface ProofStats {
 
 /** Returns whether any section would have too many items. */
 export function isTooLongForProof(statements: readonly Statement[]): boolean {
-  return SECTIONS.some((set) => positionsOf(statements, set).length > MAX_SECTION_ITEMS);
+  return SECTIONS.some((set) => positionsOf(statements, set).length > MAX_SECTION_ITEMS[set]);
 }
 
 /** Returns the approximate size of the proof of a batch in bytes, including header and salts. */

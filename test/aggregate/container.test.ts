@@ -9,8 +9,8 @@ import {
   MAX_ITEMS,
   type ParsedHeader,
   parseHeader,
+  rowTag,
   setOfKind,
-  TABLE_BYTES,
 } from '../../src/aggregate/container.ts';
 import type { CodedSalts } from '../../src/aggregate/salts.ts';
 import { constantSalt, SALT_BYTES } from '../../src/falcon/salts.ts';
@@ -43,7 +43,7 @@ interface ByHand {
   readonly count: number;
   readonly format?: number;
   readonly version?: number;
-  readonly table?: readonly number[];
+  readonly tag?: readonly number[];
   readonly kinds: readonly (readonly [kind: number, length: number])[];
   readonly profiles?: readonly number[];
   /** a version makes three bytes of a run */
@@ -57,12 +57,13 @@ function byHand(of: ByHand): Uint8Array {
   const u16 = (value: number) => [(value >> 8) & 255, value & 255];
   const { count, format = 1, kinds, profiles = [0], salts, written = 0 } = of;
   const version = of.version ?? (format === 2 ? 3 : 2);
-  const table = of.table ?? (format === 2 ? [...TABLE_BYTES] : []);
+  const list = kinds.flatMap(([kind, length]) => new Array<number>(length).fill(kind));
+  const tag = of.tag ?? (format === 2 ? [...rowTag(Uint8Array.from(list))!] : []);
   return Uint8Array.from([
     ...[0x46, 0x4c, 0x52, 0x59, format, version],
     ...new Uint8Array(32),
     ...u16(count),
-    ...table,
+    ...tag,
     ...kinds.flatMap(([kind, length]) => u16((kind << 13) | (length - 1))),
     ...profiles,
     ...salts.flatMap(([coding, length, first]) => [
@@ -101,7 +102,7 @@ describe('container', () => {
     const salts = { runs, explicit: new Uint8Array(0) };
     const proof = header([0, 0, 0, 0, 0], salts, 'proof');
     expect([...proof.subarray(38)]).toEqual([
-      ...[0, 5, ...TABLE_BYTES, 0, 4, 0],
+      ...[0, 5, ...rowTag(Uint8Array.of(0, 0, 0, 0, 0))!, 0, 4, 0],
       ...[0x20, 1, 7, 0x40, 2],
     ]);
   });
@@ -183,8 +184,9 @@ describe('container', () => {
     expect(count).toBeGreaterThan(40);
   });
 
-  const otherTable = (at: number): number[] =>
-    Array.from(TABLE_BYTES, (byte, i) => (i === at ? byte ^ 1 : byte));
+  const tagOf = (...kinds: number[]): number[] => [...rowTag(Uint8Array.from(kinds))!];
+  const otherTag = (at: number): number[] =>
+    tagOf(0, 0, 0).map((byte, i) => (i === at ? byte ^ 1 : byte));
   const one: ByHand = { count: 3, kinds: [[0, 3]], salts: [[0, 3]], written: 3 };
 
   // biome-ignore format: one case a line
@@ -205,8 +207,12 @@ describe('container', () => {
     ['a proof', 'good', { format: 2 }],
     ['a proof of forms', 'header', { format: 2, kinds: [[1, 3]] }],
     ['a proof with the larger set', 'good', { format: 2, kinds: [[3, 3]] }],
-    ['another table', 'table', { format: 2, table: otherTable(3) }],
-    ['another table, first byte', 'table', { format: 2, table: otherTable(0) }],
+    ['another tag', 'table', { format: 2, tag: otherTag(3) }],
+    ['another tag, first byte', 'table', { format: 2, tag: otherTag(0) }],
+    ['the tag of a smaller bucket', 'table', { format: 2, tag: tagOf(0, 0) }],
+    ['the tag of the other set', 'table', { format: 2, tag: tagOf(3, 3, 3) }],
+    ['the tag of one of two sections', 'table', { format: 2, kinds: [[0, 1], [3, 2]], tag: tagOf(0) }],
+    ['more items than a row has', 'table', { format: 2, count: 1723, kinds: [[0, 1723]], tag: [0, 0, 0, 0] }],
     ['an unknown profile', 'profile', { profiles: [1] }],
     ['an unknown profile, second set', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [0, 1] }],
     ['two profiles', 'good', { kinds: [[0, 1], [3, 2]], profiles: [0, 0] }],
@@ -243,8 +249,13 @@ describe('container', () => {
     for (let end = 0; end < bytes.length; end++) {
       expect(parseHeader(bytes.subarray(0, end)), `${end}`).toBe(end < 4 ? 'magic' : 'header');
     }
-    const endsIn = (at: number) => parseHeader(bytes.with(at, 9).subarray(0, at + 1));
-    expect([4, 5, 40, 43, 46].map(endsIn).join()).toBe('format,version,table,table,profile');
+    const endsIn = (at: number, end = at + 1) => parseHeader(bytes.with(at, 9).subarray(0, end));
+    expect([4, 5, 46].map((at) => endsIn(at)).join()).toBe('format,version,profile');
+    // the tag is that of kinds, which come after it
+    expect([40, 43].map((at) => `${endsIn(at, 45)} ${endsIn(at, 46)}`)).toEqual([
+      'header table',
+      'header table',
+    ]);
   });
 
   it('refuses a constant salt that is written out', () => {

@@ -32,7 +32,8 @@ import {
   wordsBeyond,
 } from '../../scripts/parameters/streams.ts';
 import { readRow, type TableRow } from '../../src/aggregate/parameters/rows.ts';
-import { TABLE as BUILT_TABLE, TABLE_SHA256 } from '../../src/aggregate/parameters/table.gen.ts';
+import { TABLE as BUILT_TABLE } from '../../src/aggregate/parameters/table.gen.ts';
+import { MAX_SECTION_ITEMS } from '../../src/aggregate/proof/index.ts';
 import { KEYS_LABEL, STREAM } from '../../src/aggregate/proof/transcript.ts';
 import { HIDDEN_THRICE, SINGLE_DIGIT } from '../reference/hiddenRows.ts';
 import { testRandom } from '../support/random.ts';
@@ -248,20 +249,34 @@ describe('what fixed labels lead to', () => {
 describe('the table of the proof', () => {
   it('has a row for every set and bucket, as it is written', () => {
     const names = TABLE.map(([set, bucket]) => [set, bucket]);
-    expect(names).toEqual([512, 1024].flatMap((set) => BUCKETS.map((bucket) => [set, bucket])));
+    const ofSet = (set: 512 | 1024) => BUCKETS[set].map((bucket) => [set, bucket]);
+    expect(names).toEqual([...ofSet(512), ...ofSet(1024)]);
     expect(text).toBe(tableText(TABLE));
   });
 
-  it('is the one that the proof uses, and its hash', () => {
+  it('is the one that the proof uses, with the hash of the text of every row', () => {
     expect(BUILT_TABLE).toEqual(TABLE);
-    const hash = createHash('sha256').update(JSON.stringify(TABLE)).digest('hex');
-    expect(TABLE_SHA256).toBe(hash);
+    const rows = text
+      .replaceAll(/\s/g, '')
+      .slice(1, -1)
+      .split(/,(?=\[\d+,\d+,\[\[)/);
+    const hashes = BUILT_TABLE.map((row) => Buffer.from(readRow(row).rowHash).toString('hex'));
+    expect(hashes).toEqual(
+      rows.map((row) => createHash('shake256', { outputLength: 32 }).update(row).digest('hex')),
+    );
+    expect(new Set(hashes).size).toBe(TABLE.length);
   });
 
   it('gives every count of items the smallest bucket that holds it', () => {
-    for (let count = 1; count <= 1722; count++) {
-      const bucket = bucketOf(count);
-      expect(bucket >= count && (count === 1 || bucketOf(count - 1) <= bucket)).toBe(true);
+    for (const [set, most] of [
+      [512, MAX_SECTION_ITEMS.falcon512],
+      [1024, MAX_SECTION_ITEMS.falcon1024],
+    ] as const) {
+      expect(BUCKETS[set].at(-1)).toBe(most);
+      for (let count = 1; count <= most; count++) {
+        const bucket = bucketOf(set, count);
+        expect(bucket >= count && (count === 1 || bucketOf(set, count - 1) <= bucket)).toBe(true);
+      }
     }
   });
 

@@ -17,11 +17,11 @@ import {
   type Tail,
 } from './prover/parameters.ts';
 import { centred, inner, mod, normSq, type Poly, Q, timesX } from './prover/ring.ts';
-import { tableRow } from './prover/runs.ts';
 import type { Rows } from './prover/steps.ts';
 import type { Faults, FaultValues, Place } from './prover/trace.ts';
 import { withSmallState } from './states.ts';
 import { nearSubset } from './subsets.ts';
+import { tableRow } from './table.ts';
 
 /** A projection has 272 numbers; the bound is for 288. */
 const [PROJECTED, BOUND] = [272n, 288n];

@@ -5,14 +5,20 @@
 import { badBounds } from './badBounds.ts';
 import { badHeaderBounds } from './badHeaderBounds.ts';
 import { badHidden } from './badHidden.ts';
-import { aggregateOf, type Case, type Lies, list, type Reason } from './cases.ts';
+import { aggregateOf, type Case, list, type Reason } from './cases.ts';
 import { bad, both, flippedBitsOf, proved, spliced } from './changes.ts';
-import { constantSalt, headerOf, type SignedItem, saltOf, signedItem } from './items.ts';
+import {
+  constantSalt,
+  headerOf,
+  rowHashesOf,
+  type SignedItem,
+  saltOf,
+  signedItem,
+} from './items.ts';
 import { readParameters } from './prover/parameters.ts';
 import { proveReference } from './prover/prove.ts';
-import { tableRow } from './prover/runs.ts';
 import type { Faults } from './prover/trace.ts';
-import { TABLE_HASH } from './table.ts';
+import { hashOfRow, tableRow } from './table.ts';
 
 const VERSION_AT = 5;
 const COUNT_AT = 38;
@@ -71,7 +77,8 @@ function headerEdits({ versions, kindsAt, wrongPoint }: Maker, honest: Uint8Arra
     ['count one less', 'header', COUNT_AT, 2, 0, 1],
     ['count 0', 'header', COUNT_AT, 2, 0, 0],
     ['commitment', 'list', COUNT_AT - 1, 1, honest[COUNT_AT - 1]! ^ 1],
-    ['kind of the other set', 'list', kindsAt, 2, 3 << 5, 1],
+    // the tag of a proof is another, too
+    ['kind of the other set', wrongPoint === 'proof' ? undefined : 'list', kindsAt, 2, 3 << 5, 1],
     ['kind 7', 'header', kindsAt, 2, 7 << 5, 1],
     ['two runs of one kind', 'header', kindsAt, 2, 0, 0, 0, 0],
     ['a run of kinds past the end', 'header', kindsAt, 2, 0, 2],
@@ -108,28 +115,19 @@ export function* badProofHeaders(): Generator<Case> {
       make(items, (header) => spliced(header, at, remove, ...put)),
       reason,
     );
-  yield under('tag of the table', 'table', TAG_AT, 1, honest[TAG_AT]! ^ 1);
+  yield under('tag of the row', 'table', TAG_AT, 1, honest[TAG_AT]! ^ 1);
   yield under('last byte of the tag', 'table', TAG_AT + 3, 1, honest[TAG_AT + 3]! ^ 128);
   yield under('padded kind', 'header', kindsAt, 2, 1 << 5, 1);
-  const other = Uint8Array.from(TABLE_HASH, (x) => x ^ 1);
-  yield bad(
-    'another table in tag and transcript',
-    items,
-    aggregateOf(items, withTable(items, other)),
-    'table',
-  );
-  yield bad(
-    'another table in the transcript alone',
-    items,
-    aggregateOf(items, { tableHash: other }),
-    'proof',
-  );
+  const rowHash = hashOfRow(tableRow('falcon512', 2)).map((x) => x ^ 1);
+  const header = headerOf(items, [rowHash]);
+  const name = 'another row in';
+  yield bad(`${name} tag and transcript`, items, aggregateOf(items, { header, rowHash }), 'table');
+  yield bad(`${name} the tag alone`, items, aggregateOf(items, { header }), 'table');
+  yield bad(`${name} the transcript alone`, items, aggregateOf(items, { rowHash }), 'proof');
+  const mixed = [signedItem('falcon512', 0), signedItem('falcon1024', 0)];
+  const turned = aggregateOf(mixed, { header: headerOf(mixed, rowHashesOf(mixed).toReversed()) });
+  yield bad('tag of the rows of two sections, turned', mixed, turned, 'table');
 }
-
-const withTable = (items: readonly SignedItem[], tableHash: Uint8Array<ArrayBuffer>): Lies => ({
-  header: headerOf(items, tableHash),
-  tableHash,
-});
 
 /** Salts in another coding than their own. */
 export function* badSalts(maker: Maker = PROOFS): Generator<Case> {
@@ -203,7 +201,6 @@ export function* badLists(): Generator<Case> {
   const first = proveReference({
     set: 'falcon512',
     row: tableRow('falcon512', 1),
-    tableHash: TABLE_HASH,
     header: headerOf(mixed),
     items: mixed.slice(0, 1),
   });

@@ -5,9 +5,10 @@
 import { decodePublicKey, encodePublicKey } from '../support/reference.ts';
 import { aggregateOf, type Case, list, type Reason } from './cases.ts';
 import { bad, spliced } from './changes.ts';
-import { headerOf, type SignedItem, saltOf } from './items.ts';
+import { headerOf, type SignedItem, saltOf, tagOf } from './items.ts';
+import { hashOfRow, tableRow } from './table.ts';
 
-const [COMMITMENT_AT, KINDS_AT, SALTS_AT] = [6, 44, 47];
+const [COMMITMENT_AT, TAG_AT, KINDS_AT, SALTS_AT] = [6, 40, 44, 47];
 const OTHER_SET = 3 << 5;
 const DERIVED = 2 << 5;
 const P = 12289;
@@ -37,7 +38,8 @@ export function* badHeaderBounds(): Generator<Case> {
   const commitment = headerOf(items)[COMMITMENT_AT]! ^ 1;
   yield under('magic', 'magic', items, 0, 1, 0x66);
   yield under('commitment', 'list', items, COMMITMENT_AT, 1, commitment);
-  yield under('kind of the other set', 'list', items, KINDS_AT, 1, OTHER_SET);
+  const tag = tagOf([hashOfRow(tableRow('falcon1024', 1))]);
+  yield under('kind of the other set', 'list', items, TAG_AT, 5, ...tag, OTHER_SET);
   yield under('a run of kinds past the end', 'header', items, KINDS_AT + 1, 1, 1);
   const twoRuns = [DERIVED, 0, DERIVED, 0] as const;
   const derived = list('falcon512', 2, 'derived');

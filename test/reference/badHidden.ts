@@ -15,8 +15,8 @@ import {
 } from './changes.ts';
 import { type MessageName, type Ordinary, readParameters } from './prover/parameters.ts';
 import { mod, type Poly, Q, ZERO } from './prover/ring.ts';
-import { tableRow } from './prover/runs.ts';
 import type { Faults, Place } from './prover/trace.ts';
+import { tableRow } from './table.ts';
 
 const BATCH = '9 items, ';
 const items = () => list('falcon512', 9);

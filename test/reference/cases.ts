@@ -2,9 +2,8 @@
 import { hex } from '../support/hex.ts';
 import { headerOf, type SaltKind, type SetName, type SignedItem, signedItem } from './items.ts';
 import { proveReference } from './prover/prove.ts';
-import { tableRow } from './prover/runs.ts';
 import type { Faults } from './prover/trace.ts';
-import { TABLE_HASH } from './table.ts';
+import { tableRow } from './table.ts';
 
 /**
  * Which rule an aggregate breaks. The first seven can be told from its bytes alone, and are the
@@ -58,7 +57,7 @@ export const caseOf = (
 export interface Lies {
   /** what the aggregate begins with, and its body is bound to */
   readonly header?: Uint8Array;
-  readonly tableHash?: Uint8Array;
+  readonly rowHash?: Uint8Array;
   /** for this many items */
   readonly rowFor?: number;
   readonly faults?: Faults;
@@ -68,13 +67,13 @@ export interface Lies {
 
 /** The whole aggregate of items, honest but for these lies. */
 export function aggregateOf(items: readonly SignedItem[], lies: Lies = {}): Uint8Array {
-  const { header = headerOf(items), tableHash = TABLE_HASH, rowFor, faultsOf } = lies;
+  const { header = headerOf(items), rowHash, rowFor, faultsOf } = lies;
   const sections = (['falcon512', 'falcon1024'] as const).flatMap((set) => {
     const own = items.filter((item) => item.set === set);
     if (own.length === 0) return [];
     const row = tableRow(set, rowFor ?? own.length);
     const faults = faultsOf === undefined || faultsOf === set ? (lies.faults ?? {}) : {};
-    return [proveReference({ set, row, tableHash, header, items: own, faults })];
+    return [proveReference({ set, row, header, items: own, faults, ...(rowHash && { rowHash }) })];
   });
   return Uint8Array.from(Buffer.concat([header, ...sections]));
 }
@@ -132,6 +131,8 @@ export const LARGE_BATCHES = [
   { set: 'falcon1024', count: 100 },
   { set: 'falcon512', count: 1722 },
   { set: 'falcon1024', count: 1722 },
+  { set: 'falcon512', count: 5632 },
+  { set: 'falcon1024', count: 2944 },
 ] as const;
 
 /** Salts of all codings in turn, in runs of seven. */

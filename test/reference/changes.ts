@@ -2,10 +2,9 @@
 import { type Case, caseOf, type Reason } from './cases.ts';
 import { headerOf, type SignedItem } from './items.ts';
 import { proveReference } from './prover/prove.ts';
-import { tableRow } from './prover/runs.ts';
 import { type Projecting, sentOf } from './prover/steps.ts';
 import type { Faults, TraceEvent } from './prover/trace.ts';
-import { TABLE_HASH } from './table.ts';
+import { tableRow } from './table.ts';
 
 export const bad = (
   name: string,
@@ -80,7 +79,6 @@ export function proved(
   const body = proveReference({
     set,
     row: tableRow(set, items.length),
-    tableHash: TABLE_HASH,
     header,
     items,
     trace: (event) => events.push(event),

@@ -1,7 +1,7 @@
 /** Batches that are the same in every run, and the header that stands before their proof. */
 import { createHash } from 'node:crypto';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { TABLE_HASH } from './table.ts';
+import { hashOfRow, tableRow } from './table.ts';
 
 export type SetName = 'falcon512' | 'falcon1024';
 
@@ -122,11 +122,25 @@ function codingOf(item: SignedItem): { value: number; behind?: number } {
   return { value: isDerived ? CODING.derived : CODING.explicit };
 }
 
-/** All bytes of a proof before its body: docs/bundle-format.md 1, docs/protocol.md 2.1. */
-export function headerOf(items: readonly SignedItem[], tableHash = TABLE_HASH): Uint8Array {
-  const sets = (['falcon512', 'falcon1024'] as const).filter((set) =>
-    items.some((item) => item.set === set),
+const setsOf = (items: readonly SignedItem[]): SetName[] =>
+  (['falcon512', 'falcon1024'] as const).filter((set) => items.some((item) => item.set === set));
+
+/** The hash of the row of each section. */
+export const rowHashesOf = (items: readonly SignedItem[]): Uint8Array[] =>
+  setsOf(items).map((set) =>
+    hashOfRow(tableRow(set, items.filter((item) => item.set === set).length)),
   );
+
+/** docs/protocol.md 2.1: what stands for the rows of the sections. */
+export const tagOf = (rowHashes: readonly Uint8Array[]): Uint8Array =>
+  shake256(TAG_BYTES, ...rowHashes);
+
+/** All bytes of a proof before its body: docs/bundle-format.md 1, docs/protocol.md 2.1. */
+export function headerOf(
+  items: readonly SignedItem[],
+  rowHashes: readonly Uint8Array[] = rowHashesOf(items),
+): Uint8Array {
+  const sets = setsOf(items);
   const codings = items.map(codingOf);
   const written = items.filter((_, i) => codings[i]!.value === CODING.explicit);
   return Uint8Array.from([
@@ -135,7 +149,7 @@ export function headerOf(items: readonly SignedItem[], tableHash = TABLE_HASH): 
     PROOF_VERSION,
     ...commitmentOf(items),
     ...bigEndian(items.length, 2),
-    ...tableHash.subarray(0, TAG_BYTES),
+    ...tagOf(rowHashes),
     ...runsOf(items.map(({ set }) => ({ value: KIND[set] }))),
     ...sets.map(() => PROFILE),
     ...runsOf(codings),

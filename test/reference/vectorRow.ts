@@ -1,5 +1,4 @@
 /** The row of vector 13 of docs/protocol.md, section 14: insecure, and in no table. */
-import { createHash } from 'node:crypto';
 import type { ToyRow } from './toyRows.ts';
 
 const OPEN = [0, 0, 0, 0] as const;
@@ -20,10 +19,3 @@ export const VECTOR_ROW: ToyRow = [
     [114, 1, 10, MOST, 100 * MOST, 73, 70, [[114, 55]], [113, 94, 120, 87, 103]],
   ],
 ];
-
-/** TABLE_HASH of the table that has this row alone. */
-export const VECTOR_TABLE_HASH = new Uint8Array(
-  createHash('sha256')
-    .update(JSON.stringify([VECTOR_ROW]))
-    .digest(),
-);

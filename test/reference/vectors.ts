@@ -39,15 +39,15 @@ import {
   type Poly,
   Q,
 } from './prover/ring.ts';
-import { stepsOf, tableRow } from './prover/runs.ts';
+import { stepsOf } from './prover/runs.ts';
 import { cutLow } from './prover/steps.ts';
 import { chacha8 } from './prover/streams.ts';
 import type { LevelView, Trace, TraceEvent } from './prover/trace.ts';
 import { Transcript } from './prover/transcript.ts';
 import { epsilon } from './prover/witness.ts';
-import { TABLE_HASH } from './table.ts';
+import { hashOfRow, tableRow } from './table.ts';
 import type { TableRow } from './tableRow.ts';
-import { VECTOR_ROW, VECTOR_TABLE_HASH } from './vectorRow.ts';
+import { VECTOR_ROW } from './vectorRow.ts';
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i);
 const LONG = Uint8Array.from({ length: 200 }, (_, i) => i);
@@ -215,15 +215,15 @@ function transcriptOf(events: readonly TraceEvent[]) {
   return { steps, fields };
 }
 
-/** A whole aggregate by the published table, or by a row of another one. */
+/** A whole aggregate by the published table, or by a row that is not in it. */
 export function proofVector(
   order: readonly (readonly [SetName, number])[],
   full = false,
-  { row, tableHash }: { row?: TableRow; tableHash: typeof TABLE_HASH } = { tableHash: TABLE_HASH },
+  row?: TableRow,
   watch?: Trace,
 ) {
   const items = order.map(([set, number]) => signedItem(set, number));
-  const header = headerOf(items, tableHash);
+  const header = headerOf(items, row && [hashOfRow(row)]);
   const sections = (['falcon512', 'falcon1024'] as const).flatMap((set) => {
     const own = items.filter((item) => item.set === set);
     if (own.length === 0) return [];
@@ -233,7 +233,7 @@ export function proofVector(
       watch?.(event);
     };
     const used = row ?? tableRow(set, own.length);
-    const options = { set, row: used, tableHash, header, items: own, trace };
+    const options = { set, row: used, header, items: own, trace };
     return [{ set, bytes: proveReference(options), ...transcriptOf(events) }];
   });
   const bytes = Buffer.concat([header, ...sections.map((section) => section.bytes)]);
@@ -270,11 +270,10 @@ export function hiddenVector() {
   const watch: Trace = (event) => {
     if (event.kind === 'level') views[event.level] = event;
   };
-  const table = { row: VECTOR_ROW, tableHash: VECTOR_TABLE_HASH };
-  const proof = proofVector([['falcon512', 0]], true, table, watch);
+  const proof = proofVector([['falcon512', 0]], true, VECTOR_ROW, watch);
   return {
     row: VECTOR_ROW,
-    tableHash: hex(VECTOR_TABLE_HASH),
+    rowHash: hex(hashOfRow(VECTOR_ROW)),
     levels: [0, 1].map((level) => hiddenLevel(views[level]!)),
     proof,
   };
@@ -320,12 +319,12 @@ export function smallVectors() {
       ofC1: numbers(inverse(c1)),
       ofC1SquaredMinusC0Squared: numbers(inverse(difference)),
     },
-    '12 table': {
-      hash: hex(TABLE_HASH),
-      rows: (['falcon512', 'falcon1024'] as const).flatMap((set) =>
-        [1, 1722].map((count) => named(tableRow(set, count))),
-      ),
-    },
+    '12 rows': (['falcon512', 'falcon1024'] as const).flatMap((set) =>
+      [1, 1722].map((count) => {
+        const row = tableRow(set, count);
+        return { hash: hex(hashOfRow(row)), ...named(row) };
+      }),
+    ),
   };
 }
 

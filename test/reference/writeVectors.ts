@@ -46,7 +46,7 @@ import {
   type StoredItem,
   VECTORS,
 } from './frozenCases.ts';
-import { TABLE, TABLE_HASH } from './table.ts';
+import { TABLE } from './table.ts';
 import { verifyReferenceProof } from './verifier/proof.ts';
 
 /** More bytes than an edit may put in; what differs in more is stored whole. */
@@ -117,7 +117,6 @@ function reasonOf({ task, aggregate, reason, name }: Case): Reason | undefined {
   if (reason !== undefined || name.startsWith('bundle') || name.startsWith('proof:')) return reason;
   const verdict = verifyReferenceProof({
     table: TABLE,
-    tableHash: TABLE_HASH,
     statements: task.map(({ public_key, digest }) => ({
       publicKey: bytesOf(public_key),
       message: bytesOf(digest),

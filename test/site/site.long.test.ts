@@ -134,9 +134,9 @@ test('the table of sizes is that of the chart', () => {
       .map((cell) => Number.parseInt(cell.replaceAll(',', ''), 10)),
   );
   const made = [sizes.falcon512, sizes.falcon1024].flatMap((rows) =>
-    rows.filter(({ count }) => [10, 100, 509, 1722].includes(count)),
+    rows.filter((row) => [10, 100, 509, 1722].includes(row.count) || row === rows.at(-1)),
   );
-  expect(written.length).toBe(8);
+  expect(written.length).toBe(10);
   const figures = made.map(({ count, signatures, bundle, proof, bundleDerived, proofDerived }) => [
     count,
     signatures,

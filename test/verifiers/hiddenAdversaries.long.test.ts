@@ -15,7 +15,7 @@ interface Case {
   readonly name: string;
   readonly row: TableRow;
   readonly header: string;
-  readonly tableHash: string;
+  readonly rowHash: string;
   readonly items: readonly Record<'publicKey' | 'message' | 'salt', string>[];
   readonly proof: string;
 }
@@ -42,7 +42,7 @@ function casesOf<C extends Case>(...args: readonly string[]): C[] {
   return JSON.parse(run.stdout) as C[];
 }
 
-const isAccepted = ({ row, header, tableHash, items, proof }: Case): boolean =>
+const isAccepted = ({ row, header, rowHash, items, proof }: Case): boolean =>
   verifySection({
     set: 'falcon512',
     header: fromHex(header),
@@ -54,7 +54,7 @@ const isAccepted = ({ row, header, tableHash, items, proof }: Case): boolean =>
     salts: concat(...items.map(({ salt }) => fromHex(salt))),
     bytes: fromHex(proof),
     at: 0,
-    table: { row, hash: fromHex(tableHash) },
+    other: { row, hash: fromHex(rowHash) },
   }) ===
   proof.length / 2;
 

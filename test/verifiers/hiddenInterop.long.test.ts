@@ -2,15 +2,16 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { observed, TABLE_HASH } from '../aggregate/hidden/observed.ts';
+import { observed } from '../aggregate/hidden/observed.ts';
 import * as ROWS from '../reference/hiddenRows.ts';
 import { headerOf, type SignedItem, signedItems } from '../reference/items.ts';
+import { hashOfRow } from '../reference/table.ts';
 import { hex } from '../support/hex.ts';
 
 interface Case {
   readonly row: unknown;
   readonly header: string;
-  readonly tableHash: string;
+  readonly rowHash: string;
   readonly items: unknown;
   readonly proof: string;
 }
@@ -34,8 +35,8 @@ async function caseOf(row: (typeof rows)[number][1], items: readonly SignedItem[
   const { bytes } = await observed(row, items);
   return {
     row,
-    header: hex(headerOf(items, TABLE_HASH)),
-    tableHash: hex(TABLE_HASH),
+    header: hex(headerOf(items, [hashOfRow(row)])),
+    rowHash: hex(hashOfRow(row)),
     items: items.map(({ publicKey, message, signature }) => {
       return {
         publicKey: hex(publicKey),
@@ -62,7 +63,7 @@ test.skipIf(noPython).each(rows)('%s: accepted, and refused when spoilt', async 
   const places = Array.from({ length: 8 }, (_, i) => Math.floor(((i + 0.37) * bits) / 8));
   const others = [
     { ...good, header: `${good.header}00` },
-    { ...good, tableHash: 'ab'.repeat(32) },
+    { ...good, rowHash: 'ab'.repeat(32) },
   ];
   const bad = judge([...places.map((bit) => spoilt(good, bit)), ...others]) as unknown[];
   expect(bad.length).toBe(places.length + others.length);

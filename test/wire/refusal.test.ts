@@ -3,11 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { aggregateSync } from '../../src/aggregate/index.ts';
 import { refusalOf } from '../../src/wire/resultFile.ts';
 import { makeItem } from '../aggregate/batches.ts';
+import { headerOf, signedItem } from '../reference/items.ts';
 
 const bytes = aggregateSync([makeItem(512, 'compressed', 1)]);
 const changed = (at: number, value: number) => bytes.with(at, value);
 /** Says that it is a proof, with a version of that. */
 const proof = (version: number) => changed(4, 2).with(5, version);
+/** The header of a proof whose tag is that of no row. */
+const otherRow = headerOf([signedItem('falcon512', 0)], [new Uint8Array(32)]);
 
 describe('a refusal', () => {
   it.each([
@@ -18,8 +21,7 @@ describe('a refusal', () => {
     ],
     ['another format', changed(4, 3), 'unknown format'],
     ['an older version of a proof', proof(2), 'another version of its format than'],
-    // as a proof it would have the hash of a table here
-    ['another table', proof(3), 'another parameter table'],
+    ['another table', otherRow, 'another parameter table'],
     ['a profile', changed(42, 1), 'unknown profile'],
     ['the profile eth-falcon', changed(42, 2), 'of the profile eth-falcon, and only round3'],
     ['a coding of salts', changed(43, 0x60), 'not coded in the one known way'],

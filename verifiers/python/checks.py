@@ -39,8 +39,8 @@ read_header: 'version: unknown'
 read_header: 'header: wrong number of items'
     no items, proof
     no items, bundle
-read_header: 'table: made with another table of parameters'
-    tag of the table
+read_header: 'table: made with other rows of parameters'
+    tag of the row
 read_header: 'header: unknown kind'
     padded kind
 read_header: 'profile: unknown'
@@ -99,7 +99,7 @@ read: 'bytes: a value of g is too large' | the codes of the table have no such v
 combine_level_0: 'proof: a functional is too large' | ten functionals have to miss: (3/p)^10
 finish_tail: 'proof: the first and the last challenge have one square' | 2^-140
 read_header: 'saltCoding: a salt is a constant one' | the next check refuses it by another word
-verify: 'list: more than 1722 items of a set' | the table has no row for them
+read_header: 'table: no row for so many items of a set' | the table has no row for them
 from_hex: 'this is no hex' | not of an aggregate
 read_task: 'the task file is no array' | not of an aggregate
 """
@@ -108,7 +108,7 @@ SHORT = "norm <= 288 * level.row.inSq"
 NOT_AT = "(norm <= 288 * level.row.inSq or {})"
 OF_X = "norm <= 288 * before.row.X"
 SEAL = "check(st.seal(label, pack44([unpack(x) for x in elements])) == seal,"
-SECTION = "verify_section(r, header, row_of(table, ps, len(mine)), table_hash, ps, mine)"
+SECTION = "verify_section(r, header, row_of(table, ps, len(mine)), ps, mine)"
 BUNDLE = "verify_bundle(r, header, ps, mine)"
 def ignored(call, n):  # the verdict on the section of one set
     return "\n".join(["try: " + call, "                except Refused:",

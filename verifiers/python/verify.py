@@ -178,7 +178,7 @@ BUNDLE_MODELS = {9: model(-2047, 165.736617183, "c9e31c592bfb1db6"),
 GAUSS = [model(-256, 8 * 2 ** (j / 8), digest) for j, digest in enumerate((
     "3fd7d79eaeba3e72", "68b3bb9b244191bd", "0495dd2b332abaec", "d2f746289e09689c",
     "b91a4a3b2e769b10", "3fcd6ae9bd676169", "2ef34d30ad74ddc9", "62dc4c3f8b75de32"))]
-def read_header(r, statements, table_hash):
+def read_header(r, statements, table):
     """B 1, P 13 step 1: the format, the items, and the coding of each salt."""
     check(r.data[:4] == b"FLRY", "magic: this is no aggregate")
     form, version = r.take(6)[4:]
@@ -186,10 +186,16 @@ def read_header(r, statements, table_hash):
     check(version == (3 if form == PROOF else 2), "version: unknown")
     commitment, count = r.take(32), int.from_bytes(r.take(2), "big")
     check(1 <= count <= 8192, "header: wrong number of items")
-    if form == PROOF:
-        check(r.take(4) == table_hash[:4], "table: made with another table of parameters")
+    tag = r.take(4 if form == PROOF else 0)
     kinds = r.runs(count, "header", lambda kind: kind)
     check(set(kinds) <= ({0, 3} if form == PROOF else {0, 1, 2, 3, 4, 5}), "header: unknown kind")
+    if form == PROOF:
+        counts = [(ps, sum(9 + kind // 3 == ps.logn for kind in kinds[:count]))
+                  for ps in SETS.values()]
+        fits = all(N <= BUCKETS[ps.n][-1] for ps, N in counts)
+        check(fits, "table: no row for so many items of a set")
+        own = shake256(b"".join(row_of(table, ps, N)[2] for ps, N in counts if N), 4)
+        check(tag == own, "table: made with other rows of parameters")
     for _ in {kind // 3 for kind in kinds}: check(r.take(1) == b"\0", "profile: unknown")
     def salt_run(coding):
         check(coding in (EXPLICIT, CONSTANT, DERIVED), "saltCoding: unknown")
@@ -224,8 +230,9 @@ def verify_bundle(r, header, ps, items):
         check(short_enough, f"signature: {i} of Falcon-{ps.n} is not short")
 
 # ---- P 3  Parameters -----------------------------------------------------------------------------
-BUCKETS = [1, 2, 4, 8, 16, 32, 48, 64, *range(72, 129, 8), *range(144, 257, 16),
-           *range(288, 513, 32), *range(576, 1025, 64), *range(1152, 1665, 128), 1722]
+COMMON = [1, 2, 4, 8, 16, 32, 48, 64, *range(72, 129, 8), *range(144, 257, 16),
+          *range(288, 513, 32), *range(576, 1025, 64), *range(1152, 1665, 128), 1722, 2048]
+BUCKETS = {512: [*COMMON, 2560, 3072, 3584, 4096, 4864, 5632], 1024: [*COMMON, 2432, 2944]}
 Ordinary = namedtuple("Ordinary", "n f b fu bu fg bg kappa kappa1 cut inSq outSq tY w k X tX ct")
 Tail = namedtuple("Tail", "n kappa cut inSq outSq tY tE runs tG")
 Message = namedtuple("Message", "name first digits count")  # P 6.4: x_M, its first place in x
@@ -244,8 +251,9 @@ def load_table():
     path = pathlib.Path(__file__).resolve().parent.parent.parent / "vectors/table.json"
     table = json.loads(path.read_text("ascii"))
     for _, _, levels in table: read_levels(levels)
-    text = json.dumps(table, separators=(",", ":"))
-    return table, hashlib.sha256(text.encode("ascii")).digest()
+    return table
+def hash_of(row):
+    return shake256(json.dumps(row, separators=(",", ":")).encode("ascii"), 32)
 
 class Level:
     """Its shape (P 3), its fields (P 11), and later its c, phi_z, phi_e, b, D and a (those a_ab
@@ -334,10 +342,10 @@ class Level:
 
 def restored(polynomials, cut):  # P 6.2, 9.1: û or t̂
     return [pack([(x << cut) + (1 << cut >> 1) for x in p]) for p in polynomials]
-def row_of(table, ps, N):  # N' and the rows of its levels
-    bucket = min(size for size in BUCKETS if size >= N)
-    rows, = [row[2] for row in table if row[0] == ps.n and row[1] == bucket]
-    return bucket, rows
+def row_of(table, ps, N):  # N', the rows of its levels, and the hash of the row
+    bucket = min(size for size in BUCKETS[ps.n] if size >= N)
+    row, = [row for row in table if row[0] == ps.n and row[1] == bucket]
+    return bucket, row[2], hash_of(row)
 def levels_of(ps, bucket, rows, N):
     levels = []
     for number, row in enumerate(read_levels(rows)):
@@ -722,12 +730,12 @@ def finish_tail(st, level):
 
 # ---- P 13  The verifier --------------------------------------------------------------------------
 START = "falconry/proof/v3"  # P 4
-def verify_section(r, header, row, table_hash, ps, items):
-    bucket, rows = row
+def verify_section(r, header, row, ps, items):
+    bucket, rows, row_hash = row
     levels = levels_of(ps, bucket, rows, len(items))
     for level in levels: level.read(r)
     st = Transcript()
-    st.absorb(START, table_hash + struct.pack("<BHH", ps.logn, bucket, len(items)))
+    st.absorb(START, row_hash + struct.pack("<BHH", ps.logn, bucket, len(items)))
     st.absorb("header", header)
     for level in levels:
         seeds, places = replay(st, level), [(0, a) for a in range(level.r)]
@@ -743,29 +751,28 @@ def verify_section(r, header, row, table_hash, ps, items):
         else:
             combine_level(level, levels[level.number - 1], seeds)
     finish_tail(st, levels[-1])
-def verify(aggregate, pairs, table, table_hash):
+def verify(aggregate, pairs, table):
     """What is proved of the caller's own list of (public key, message)."""
     statements = [Statement(*decode_public_key(key), key, message) for key, message in pairs]
     r = Reader(aggregate)
-    form, items, codings = read_header(r, statements, table_hash)
+    form, items, codings = read_header(r, statements, table)
     r.part = "bytes"
     header, text = aggregate[: r.at], "valid proof" if form == PROOF else "valid bundle"
     for ps in SETS.values():
         mine = [item for item in items if item.ps is ps]
         if mine:
-            check(form == BUNDLE or len(mine) <= 1722, "list: more than 1722 items of a set")
             text += f"; {len(mine)} of Falcon-{ps.n}, each with |s1|^2 + |s2|^2 <= {ps.beta2}"
             if form == PROOF:
-                verify_section(r, header, row_of(table, ps, len(mine)), table_hash, ps, mine)
+                verify_section(r, header, row_of(table, ps, len(mine)), ps, mine)
             else:
                 verify_bundle(r, header, ps, mine)
     check(r.at == len(aggregate), "bytes: some are left over")
     return text + "; salts: %d explicit, %d constant, %d derived; %d bytes; statements %s" % (
         *(codings.count(i) for i in range(3)), len(aggregate), header[6:38].hex())
 def judge(aggregate, pairs):
-    table, table_hash = load_table()
+    table = load_table()
     try:
-        return True, verify(aggregate, pairs, table, table_hash)
+        return True, verify(aggregate, pairs, table)
     except Refused as refusal:
         return False, str(refusal)
     except Exception as error:  # no bytes are known to come here

@@ -50,7 +50,7 @@ const share = (value: number, lowest: number, highest: number): number =>
   Math.log(value / lowest) / Math.log(highest / lowest);
 
 const LOWEST_BYTES = 500;
-const HIGHEST_BYTES = 3e6;
+const HIGHEST_BYTES = 4e6;
 
 export const xOf = (count: number, most: number): number =>
   between(FRAME.left, FRAME.right, share(count, 1, most));

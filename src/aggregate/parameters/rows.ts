@@ -2,6 +2,8 @@
  * The rows of the parameter table with named fields, and the shapes derived from them
  * (docs/protocol.md, 3). No shape, rank or bound is read from a proof.
  */
+import { shake256 } from '../../falcon/points.ts';
+import { ascii } from '../../shared/bytes.ts';
 
 /** The numbers of an ordinary level, or of the tail, whose last two entries are lists. */
 export type LevelRow = readonly (
@@ -99,6 +101,8 @@ export interface CodeRun {
 export interface Parameters {
   readonly set: 512 | 1024;
   readonly bucket: number;
+  /** SHAKE256 of the row as JSON without white space, 32 bytes */
+  readonly rowHash: Uint8Array;
   /** polynomials of one signature: 17 or 33 */
   readonly width: number;
   readonly levels: readonly OrdinaryLevel[];
@@ -172,7 +176,8 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean
 }
 
 /** Reads a row of the table and derives its shapes. */
-export function readRow([set, bucket, rows]: TableRow): Parameters {
+export function readRow(tableRow: TableRow): Parameters {
+  const [set, bucket, rows] = tableRow;
   const width = set / 32 + 1;
   const levels: OrdinaryLevel[] = [];
   let lengths: readonly number[] = [width * bucket, 2 * bucket, width * bucket];
@@ -196,5 +201,6 @@ export function readRow([set, bucket, rows]: TableRow): Parameters {
     codesZ: runs.map(([columns, code]) => ({ columns, code })),
     codesG: last[8] as readonly number[],
   };
-  return { set, bucket, width, levels, tail };
+  const rowHash = shake256([ascii(JSON.stringify(tableRow))], 32).slice();
+  return { set, bucket, rowHash, width, levels, tail };
 }

@@ -29,8 +29,8 @@ export const FUNCTIONALS = 10;
 export const NORM_DIGITS = 2;
 export const NORM_DIGIT_BITS = 13;
 
-/** Maximum number of items in a section. */
-export const MAX_SECTION_ITEMS = 1722;
+/** Maximum number of items in a section, by parameter set: the largest rows of the table. */
+export const MAX_SECTION_ITEMS = Object.freeze({ falcon512: 5632, falcon1024: 2944 } as const);
 /** Maximum retry byte and maximum counter. */
 export const LAST_RETRY = 15;
 /** Bytes of a seal. */

@@ -19,6 +19,7 @@ export {
   proveSection,
   type SectionItem,
 } from './prover/prove.ts';
+export { parametersFor } from './shapes.ts';
 export { proofSize } from './size.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
 export type { StatedItem } from './verifier/foldItems.ts';

@@ -3,9 +3,8 @@
  * proof (4, 5.1, 6.1 and 10.2). The state of 64 bytes absorbs every message and yields every seed.
  */
 import { shake256 } from '../../falcon/points.ts';
-import { ascii, concat, fromHex } from '../../shared/bytes.ts';
+import { ascii, concat } from '../../shared/bytes.ts';
 import type { Parameters } from '../parameters/rows.ts';
-import { TABLE_SHA256 } from '../parameters/table.gen.ts';
 import { i32Bytes, packResidues } from './bits.ts';
 import type { OrdinaryFields, TailFields } from './fields.ts';
 
@@ -118,14 +117,13 @@ export class Transcript {
   }
 }
 
-/** The data of `start`: the hash of the table, the row used, and the number of items. */
+/** The data of `start`: the hash of the row, its set and bucket, and the number of items. */
 export function dataOfStart(
-  { set, bucket }: Parameters,
+  { set, bucket, rowHash: own }: Parameters,
   count: number,
-  tableHash: Uint8Array = fromHex(TABLE_SHA256),
+  rowHash = own,
 ): Uint8Array {
-  const logn = Math.log2(set);
-  return concat(tableHash, Uint8Array.of(logn), u16(bucket), u16(count));
+  return concat(rowHash, Uint8Array.of(Math.log2(set)), u16(bucket), u16(count));
 }
 
 /**

@@ -18,6 +18,10 @@ import { plural } from '../lib/text.ts';
 
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
+const MOST_IN_PROOF =
+  `${MAX_PROOF_ITEMS.falcon512} signatures of Falcon-512 and ` +
+  `${MAX_PROOF_ITEMS.falcon1024} of Falcon-1024`;
+
 export const command: Command = defineCommand({
   name: 'aggregate',
   summary: 'combine the signatures of a task file into one aggregate',
@@ -32,7 +36,7 @@ export const command: Command = defineCommand({
     'A bundle contains the signatures, and they can be extracted again. A proof does not contain ' +
       'them: it proves that a valid signature exists for every item. It is smaller than a bundle ' +
       'from about 82 signatures of Falcon-512 or 41 of Falcon-1024 onwards, and covers up to ' +
-      `${MAX_PROOF_ITEMS} signatures of each parameter set.`,
+      `${MOST_IN_PROOF}.`,
   ],
   operands: { '<task file>': '-: standard input' },
   takes: [1, 1, 'one task file'],
@@ -84,7 +88,7 @@ function describeChoice({ format, reason, bundleBytes, proofBytes }: FormatChoic
     case 'asked':
       return `a ${format}, as requested`;
     case 'tooMany':
-      return `a bundle: a proof covers at most ${MAX_PROOF_ITEMS} signatures of one parameter set`;
+      return `a bundle: a proof covers at most ${MOST_IN_PROOF}`;
     case 'noProof':
       return 'a bundle: every attempt to make a proof failed';
     case 'smaller':

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import { verifySection } from '../../../src/aggregate/proof/index.ts';
-import type { OtherTable } from '../../../src/aggregate/proof/verifier/verify.ts';
+import type { OtherRow } from '../../../src/aggregate/proof/verifier/verify.ts';
 import { concat } from '../../../src/shared/bytes.ts';
 import { headerOf, type SignedItem } from '../../reference/items.ts';
 import type { ShownOrdinary } from '../../reference/prover/identities.ts';
@@ -16,6 +16,7 @@ import type {
   Trace,
   Witness0,
 } from '../../reference/prover/trace.ts';
+import { hashOfRow } from '../../reference/table.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import type { Checks } from '../../reference/verifier/checks.ts';
 import { pointOf } from '../../reference/verifier/points.ts';
@@ -24,7 +25,7 @@ import {
   type Verdict,
   verifyReferenceSection,
 } from '../../reference/verifier/verify.ts';
-import { TABLE_HASH, toyProof } from '../reference/toyProofs.ts';
+import { toyProof } from '../reference/toyProofs.ts';
 
 export const BETA_SQ = 34034726n;
 export const Q = 17592186044299n;
@@ -185,7 +186,7 @@ export function forged(
 ): Forged {
   const own = typeof faults === 'function' ? faults(seen) : faults;
   return toyProof(row, {
-    ...(items && { items, header: headerOf(items, TABLE_HASH) }),
+    ...(items && { items, header: headerOf(items, [hashOfRow(row)]) }),
     trace: seen.trace,
     faults: { ignore: () => true, ...own, ...more, unchecked: true },
   });
@@ -202,7 +203,7 @@ export const isAcceptedByLibrary = (proof: Forged): boolean =>
     salts: concat(...proof.salts),
     bytes: proof.bytes,
     at: 0,
-    table: { row: proof.row as OtherTable['row'], hash: proof.tableHash },
+    other: { row: proof.row as OtherRow['row'], hash: proof.rowHash },
   }) === proof.bytes.length;
 
 /** Refused by the library and by the slow verifier. @returns why the latter refuses */

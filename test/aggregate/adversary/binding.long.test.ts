@@ -1,6 +1,6 @@
 /**
  * What a proof is bound to: provers that are honest in everything but that they take in another
- * table, another set, another count, another header or another label. Each proof is refused, and
+ * row, another set, another count, another header or another label. Each proof is refused, and
  * accepted by the verifier that takes in the same; and an encoding other than the one there is.
  */
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const relabelled =
   ({ label, data }) => ({ label: label === of ? to : label, data });
 
 const others: readonly (readonly [string, AbsorbAs, 'short' | 'long'])[] = [
-  ['another parameter table', changedAt(START, 17), 'short'],
+  ['another row of the table', changedAt(START, 17), 'short'],
   ['another set', changedAt(START, 32), 'short'],
   ['another bucket', changedAt(START, 33), 'short'],
   ['another count of items', changedAt(START, 35), 'short'],

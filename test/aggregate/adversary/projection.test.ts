@@ -10,12 +10,13 @@ import { describe, expect, test, vi } from 'vitest';
 import { headerOf, signedItem } from '../../reference/items.ts';
 import type { Projection } from '../../reference/prover/steps.ts';
 import type { Faults } from '../../reference/prover/trace.ts';
+import { hashOfRow } from '../../reference/table.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import { keyRow } from '../../reference/verifier/challenges.ts';
 import { centred, multiply } from '../../reference/verifier/ring.ts';
 import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
-import { TABLE_HASH, toyProof } from '../reference/toyProofs.ts';
+import { toyProof } from '../reference/toyProofs.ts';
 import { expectStopped, type Poly, plus, Q, RANDOM_ROWS, scaled } from './attack.ts';
 import { SHORT } from './rows.ts';
 import {
@@ -96,7 +97,11 @@ interface Attempt {
 
 function judge({ row, faults, judgedBy = () => row }: Attempt) {
   const all = { ...faults, unchecked: true, ignore: () => true };
-  const proof = toyProof(row, { items: ITEMS, header: headerOf(ITEMS, TABLE_HASH), faults: all });
+  const proof = toyProof(row, {
+    items: ITEMS,
+    header: headerOf(ITEMS, [hashOfRow(row)]),
+    faults: all,
+  });
   const verdict = verifyReferenceSection({ ...proof, row: judgedBy() });
   return { verdict, accepted: { ok: true, length: proof.bytes.length } };
 }

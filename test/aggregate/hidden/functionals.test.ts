@@ -192,8 +192,8 @@ function opened(proof: Forged): Opened {
   const parameters = readRow(proof.row as TableRow);
   const fields = parseSection(parameters, proof.bytes, 0)!;
   const transcript = new Transcript();
-  const { header, statements, tableHash } = proof;
-  const seeds = replay(transcript, parameters, statements.length, header, fields, tableHash);
+  const { header, statements, rowHash } = proof;
+  const seeds = replay(transcript, parameters, statements.length, header, fields, rowHash);
   return { proof, parameters, seeds };
 }
 

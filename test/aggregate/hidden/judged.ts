@@ -7,15 +7,16 @@ import {
   type SectionToVerify,
 } from '../../../src/aggregate/proof/index.ts';
 import { type FoldJob, runFold } from '../../../src/aggregate/proof/verifier/folds.ts';
-import type { OpenSection, OtherTable } from '../../../src/aggregate/proof/verifier/verify.ts';
+import type { OpenSection, OtherRow } from '../../../src/aggregate/proof/verifier/verify.ts';
 import { Labrador } from '../../../src/aggregate/wasm.ts';
 import { headerOf, signedItems } from '../../reference/items.ts';
+import { hashOfRow } from '../../reference/table.ts';
 import { type FieldPlace, finished, placesIn, saltsOf } from '../proof/sections.ts';
-import { observed, TABLE_HASH } from './observed.ts';
+import { observed } from './observed.ts';
 
 /** A proof, and all that its verifier is told. */
 export interface Section extends SectionToVerify {
-  readonly table: OtherTable;
+  readonly other: Required<OtherRow>;
 }
 
 /** A proof over a row, of as many items as it holds, or of `count`. */
@@ -24,22 +25,22 @@ export async function sectionOf(row: TableRow, count: number = row[1]): Promise<
   const { bytes } = await observed(row, items);
   return {
     set: 'falcon512',
-    header: headerOf(items, TABLE_HASH),
+    header: headerOf(items, [hashOfRow(row)]),
     statements: items,
     salts: saltsOf(items),
     bytes,
     at: 0,
-    table: { row, hash: TABLE_HASH },
+    other: { row, hash: hashOfRow(row) },
   };
 }
 
 /** Its fields; undefined if form or norms are wrong. */
 export const openedOf = (
-  { set, statements, bytes, table }: Section,
+  { set, statements, bytes, other }: Section,
   changes: { bytes?: Uint8Array; row?: TableRow } = {},
 ): OpenSection | undefined =>
   openSection(set, statements.length, changes.bytes ?? bytes, 0, {
-    ...table,
+    ...other,
     ...(changes.row && { row: changes.row }),
   });
 

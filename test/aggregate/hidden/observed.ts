@@ -2,9 +2,8 @@
 import type { TableRow } from '../../../src/aggregate/parameters/rows.ts';
 import { proveSection, type TraceEvent } from '../../../src/aggregate/proof/index.ts';
 import { headerOf, type SignedItem } from '../../reference/items.ts';
+import { hashOfRow } from '../../reference/table.ts';
 import type { Poly } from '../labrador/plain.ts';
-
-export const TABLE_HASH = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 
 /** What a level has shown of itself. */
 export interface Seen {
@@ -31,13 +30,13 @@ export async function observed(
   row: TableRow,
   items: readonly SignedItem[],
 ): Promise<{ readonly bytes: Uint8Array; readonly levels: Seen[] }> {
-  const header = headerOf(items, TABLE_HASH);
+  const header = headerOf(items, [hashOfRow(row)]);
   let events: TraceEvent[] = [];
   const levels: Seen[] = [];
   const shown: (Omit<Seen, 'absorbed'> & { from: number })[] = [];
   const starts: number[] = [];
   const bytes = await proveSection('falcon512', header, items, {
-    table: { row, hash: TABLE_HASH },
+    other: { row, hash: hashOfRow(row) },
     trace: (event) => {
       if (event.kind === 'absorb' && event.label === 'retry') starts.push(events.length);
       events = [...events, event];

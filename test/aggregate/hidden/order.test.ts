@@ -122,7 +122,7 @@ function itemsOf(section: Section): Item[] {
 
 /** Seeds by the verifier of the library. */
 function seedsOf(
-  { table, statements, header }: Section,
+  { other, statements, header }: Section,
   bytes: Uint8Array,
   given: { header?: Uint8Array; hash?: Uint8Array; count?: number } = {},
 ): string[] {
@@ -130,24 +130,24 @@ function seedsOf(
   const transcript = new Transcript((event) => {
     if (event.kind === 'seed') seeds.push(hex(event.seed));
   });
-  const parameters = readRow(table.row);
+  const parameters = readRow(other.row);
   const section = parseSection(parameters, bytes, 0)!;
   const count = given.count ?? statements.length;
-  const [ownHeader, hash] = [given.header ?? header, given.hash ?? table.hash];
+  const [ownHeader, hash] = [given.header ?? header, given.hash ?? other.hash];
   replay(transcript, parameters, count, ownHeader, section, hash);
   return seeds;
 }
 
 /** Seeds by the slow verifier. */
 function slowSeedsOf(
-  { table, statements, header }: Section,
+  { other, statements, header }: Section,
   bytes: Uint8Array,
   given: { header?: Uint8Array; hash?: Uint8Array; count?: number } = {},
 ): string[] {
   const seeds: string[] = [];
-  const shapes = shapesOf(table.row);
+  const shapes = shapesOf(other.row);
   const opening = {
-    tableHash: given.hash ?? table.hash,
+    rowHash: given.hash ?? other.hash,
     header: given.header ?? header,
     count: given.count ?? statements.length,
   };
@@ -172,7 +172,7 @@ test.skipIf(!IN_SHORT).each(Object.entries(ROWS))('both verifiers: %s', async (_
     }
     for (const given of [
       { header: flipped(section.header, 8 * section.header.length - 1) },
-      { hash: flipped(section.table.hash, 0) },
+      { hash: flipped(section.other.hash, 0) },
       { count: section.statements.length + 1 },
     ]) {
       expectChange(row, honest, read(section, section.bytes, given), '0 alpha', 'the start');

@@ -9,9 +9,9 @@ import {
 } from '../../../src/aggregate/proof/index.ts';
 import { HIDDEN_BETWEEN, HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
 import { headerOf, signedItems } from '../../reference/items.ts';
+import { hashOfRow } from '../../reference/table.ts';
 import { hex } from '../../support/hex.ts';
 import { withLevel } from './judged.ts';
-import { TABLE_HASH } from './observed.ts';
 
 const items = signedItems('falcon512', 1);
 
@@ -19,8 +19,8 @@ const items = signedItems('falcon512', 1);
 async function proved(row: TableRow, helpers: readonly Helper[] = [], retries = Infinity) {
   const labels: string[] = [];
   const enough = new Error('enough');
-  const bytes = await proveSection('falcon512', headerOf(items, TABLE_HASH), items, {
-    table: { row, hash: TABLE_HASH },
+  const bytes = await proveSection('falcon512', headerOf(items, [hashOfRow(row)]), items, {
+    other: { row, hash: hashOfRow(row) },
     helpers,
     trace: (event) => {
       if (event.kind === 'absorb') labels.push(event.label);

@@ -4,6 +4,7 @@ import { readRow, type TableRow } from '../../../src/aggregate/parameters/rows.t
 import { verifySection, verifySectionIn } from '../../../src/aggregate/proof/index.ts';
 import type { FoldJob } from '../../../src/aggregate/proof/verifier/folds.ts';
 import * as ROWS from '../../reference/hiddenRows.ts';
+import { hashOfRow } from '../../reference/table.ts';
 import {
   type Field,
   fieldsOf,
@@ -14,7 +15,6 @@ import {
   sectionOf,
   withLevel,
 } from './judged.ts';
-import { TABLE_HASH } from './observed.ts';
 
 const Q = 2n ** 44n - 117n;
 
@@ -45,9 +45,9 @@ describe.each(Object.entries(ROWS))('%s', (_, row) => {
     expect(verifySection(fewer)).toBe(fewer.bytes.length);
   });
 
-  test('refused under another table, header, salt or message', () => {
+  test('refused under another hash of the row, header, salt or message', () => {
     const { header, salts, statements } = section;
-    expect(end({ table: { row, hash: flipped(TABLE_HASH, 9) } })).toBeUndefined();
+    expect(end({ other: { row, hash: flipped(hashOfRow(row), 9) } })).toBeUndefined();
     expect(end({ header: flipped(header, 60) })).toBeUndefined();
     expect(end({ salts: flipped(salts, 5) })).toBeUndefined();
     const { publicKey, message } = statements[0]!;

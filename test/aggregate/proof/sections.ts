@@ -4,7 +4,7 @@ import {
   readRow,
   type TableRow,
 } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE, TABLE_SHA256 } from '../../../src/aggregate/parameters/table.gen.ts';
+import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import {
   type CodedRun,
   runsOfG,
@@ -17,7 +17,7 @@ import { encodeGaussian } from '../../../src/aggregate/proof/prover/gaussian.ts'
 import { quarterBytes } from '../../../src/aggregate/proof/quarters.ts';
 import type { Trace } from '../../../src/aggregate/proof/transcript.ts';
 import { type ParsedSection, parseSection } from '../../../src/aggregate/proof/verifier/parse.ts';
-import { verifySection } from '../../../src/aggregate/proof/verifier/verify.ts';
+import { type OtherRow, verifySection } from '../../../src/aggregate/proof/verifier/verify.ts';
 import type { ModuleName } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/shared/bytes.ts';
 import { headerOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
@@ -34,7 +34,6 @@ export interface Section {
 
 /** Values of a projection that are sent as codes; U and V stand behind them. */
 export const PROJECTIONS = 272;
-export const TABLE_HASH = new Uint8Array(Buffer.from(TABLE_SHA256, 'hex'));
 
 export const saltsOf = (items: readonly SignedItem[]): Uint8Array =>
   concat(...items.map(({ signature }) => signature.subarray(1, 41)));
@@ -57,7 +56,7 @@ export function referenceSection(
   const bytes = proveReference({
     set,
     row: row as Parameters<typeof proveReference>[0]['row'],
-    tableHash: TABLE_HASH,
+    rowHash: readRow(rowOf(set, count)).rowHash,
     header,
     items,
     faults,
@@ -82,7 +81,12 @@ export async function fastSection(
 /** Where the section ends, or undefined when it is refused. */
 export function judge(
   { set, header, items, salts, bytes }: Section,
-  changes: Partial<Section> & { at?: number; trace?: Trace; module?: ModuleName } = {},
+  changes: Partial<Section> & {
+    at?: number;
+    trace?: Trace;
+    module?: ModuleName;
+    other?: OtherRow;
+  } = {},
 ): number | undefined {
   const { at = 0, trace, module, ...others } = changes;
   const { items: statements, ...use } = { set, header, items, salts, bytes, ...others };

@@ -242,7 +242,7 @@ describe('what is absorbed', () => {
     const seen: [string, number, number | undefined][] = [];
     replay(
       shapesOf(HIDDEN_TWICE),
-      { tableHash: new Uint8Array(32), header: Uint8Array.of(9), count: 2 },
+      { rowHash: new Uint8Array(32), header: Uint8Array.of(9), count: 2 },
       {
         levels: [
           { ...level, u: [sent(9, 8), sent(10, 9)], w: new Array<number>(10).fill(3), ...first },

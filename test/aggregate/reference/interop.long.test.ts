@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test, vi } from 'vitest';
 import { levelsOf, type Run, runOf } from '../../reference/prover/runs.ts';
 import { type Projection, signedNormSq } from '../../reference/prover/steps.ts';
-import { TABLE_HASH } from '../../reference/table.ts';
+import { hashOfRow, tableRow } from '../../reference/table.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
@@ -16,7 +16,7 @@ vi.setConfig({ testTimeout: 600_000 });
 const inputOf = ({ set, row, header, items, bytes }: Run): SectionInput => ({
   set: set === 'falcon512' ? 512 : 1024,
   row,
-  tableHash: TABLE_HASH,
+  rowHash: hashOfRow(tableRow(set, items.length)),
   header,
   statements: items,
   salts: items.map(({ signature }) => signature.slice(1, 41)),

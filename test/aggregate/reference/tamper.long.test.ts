@@ -5,14 +5,14 @@
 import { describe, expect, test } from 'vitest';
 import { HIDDEN_BETWEEN, HIDDEN_TWICE } from '../../reference/hiddenRows.ts';
 import { headerOf, type SignedItem, signedItem, signedItems } from '../../reference/items.ts';
-import { tableRow } from '../../reference/prover/runs.ts';
 import type { TraceEvent } from '../../reference/prover/trace.ts';
+import { hashOfRow, tableRow } from '../../reference/table.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import { TOY_ROWS } from '../../reference/toyRows.ts';
 import { verifyReferenceProof } from '../../reference/verifier/proof.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { NIGHTLY } from '../../support/run.ts';
-import { expectSameTranscript, TABLE_HASH, toyProof } from './toyProofs.ts';
+import { expectSameTranscript, toyProof } from './toyProofs.ts';
 import { TOY_1024, TOY1, TOY2 } from './toyRows.ts';
 
 const LONG = { timeout: 3_600_000 };
@@ -153,20 +153,22 @@ describe('another statement', () => {
     refused({ statements: [first, second, other], salts: [...input.salts, input.salts[0]!] });
   });
 
-  test('a bit of the header; the table hash; another row', LONG, () => {
+  test('a bit of the header; the hash of the row; another row', LONG, () => {
     const { input } = proofOf(two);
     for (const at of [0, 5, 6, 7, 39, 41, 60, input.header.length - 1]) {
       const header = input.header.slice();
       header[at]! ^= 4;
       refused({ header });
     }
-    refused({ tableHash: input.tableHash.map((x) => x ^ 1) });
+    refused({ rowHash: input.rowHash.map((x) => x ^ 1) });
     const [set, bucket, levels] = TOY2;
-    // the same shapes under looser bounds: only the hash of the table tells them apart
+    // the same shapes under looser bounds: only the hash of the row tells them apart
     const looser = levels.map((level, i) =>
       i === 1 ? level.map((x, at) => (at === 11 ? (x as number) + 1 : x)) : level,
     );
-    expect(verifyReferenceSection({ ...input, row: [set, bucket, looser] }).ok).toBe(true);
+    const row: TableRow = [set, bucket, looser];
+    expect(verifyReferenceSection({ ...input, row }).ok).toBe(true);
+    refused({ row, rowHash: hashOfRow(row) });
     refused({ row: [set, 3, levels] });
     const narrower = levels.map((level, i) =>
       i === 2 ? level.map((x, at) => (at === 4 ? 1000 : x)) : level,
@@ -179,13 +181,13 @@ describe('a whole proof of both sets', () => {
   const table = [TOY2, TOY1, TOY_1024];
   const [a, c] = signedItems('falcon512', 2) as [SignedItem, SignedItem];
   const items = [a, signedItem('falcon1024', 0), c];
-  const header = headerOf(items, TABLE_HASH);
+  const header = headerOf(items, [TOY2, TOY_1024].map(hashOfRow));
   const sections = ([512, 1024] as const).map((set) => {
     const members = items.filter((item) => item.set === `falcon${set}`);
     return toyProof(set === 512 ? TOY2 : TOY_1024, { items: members, header }).bytes;
   });
   const bytes = Uint8Array.from(Buffer.concat([header, ...sections]));
-  const input = { table, tableHash: TABLE_HASH, statements: items, bytes };
+  const input = { table, statements: items, bytes };
   const judged = (changes: Partial<typeof input>) => verifyReferenceProof({ ...input, ...changes });
 
   test('accepted', LONG, () => {

@@ -4,11 +4,10 @@ import { headerOf, type SignedItem, signedItem } from '../../reference/items.ts'
 import { proveReference } from '../../reference/prover/prove.ts';
 import { stepsOf } from '../../reference/prover/runs.ts';
 import type { Faults, Trace, TraceEvent } from '../../reference/prover/trace.ts';
+import { hashOfRow } from '../../reference/table.ts';
 import type { TableRow } from '../../reference/tableRow.ts';
 import { type SectionInput, verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { hex } from '../../support/hex.ts';
-
-export const TABLE_HASH = Uint8Array.from({ length: 32 }, (_, i) => 255 - i);
 
 export interface Options {
   readonly items?: readonly SignedItem[];
@@ -24,11 +23,11 @@ export function toyProof(row: TableRow, options: Options = {}): SectionInput & {
   const name = `falcon${set}` as const;
   const items =
     options.items ?? Array.from({ length: row[1] }, (_, number) => signedItem(name, number));
-  const header = options.header ?? headerOf(items, TABLE_HASH);
+  const rowHash = hashOfRow(row);
+  const header = options.header ?? headerOf(items, [rowHash]);
   const bytes = proveReference({
     set: name,
     row: row as Parameters<typeof proveReference>[0]['row'],
-    tableHash: TABLE_HASH,
     header,
     items,
     ...(options.trace && { trace: options.trace }),
@@ -37,7 +36,7 @@ export function toyProof(row: TableRow, options: Options = {}): SectionInput & {
   return {
     set,
     row,
-    tableHash: TABLE_HASH,
+    rowHash,
     header,
     statements: items,
     salts: items.map(({ signature }) => signature.slice(1, 41)),

@@ -1,4 +1,5 @@
 /** Section 12 of docs/protocol.md: the prover of one section, slow and plain. */
+import { hashOfRow } from '../table.ts';
 import type { TableRow } from '../tableRow.ts';
 import type { Output } from './combine.ts';
 import { Context } from './context.ts';
@@ -14,8 +15,8 @@ export interface ProveOptions {
   readonly set: 'falcon512' | 'falcon1024';
   /** the row of the table to use; its bucket must hold the items */
   readonly row: TableRow;
-  /** 32 bytes */
-  readonly tableHash: Uint8Array;
+  /** 32 bytes that are absorbed as the hash of the row; by default they are that */
+  readonly rowHash?: Uint8Array;
   /** the header of the container, all bytes before the body */
   readonly header: Uint8Array;
   /** the items of this section, in order */
@@ -31,7 +32,7 @@ export interface ProveOptions {
  *   leads to a proof
  */
 export function proveReference(options: ProveOptions): Uint8Array {
-  const { set, row, tableHash, header, items, trace, faults = {} } = options;
+  const { set, row, rowHash = hashOfRow(row), header, items, trace, faults = {} } = options;
   const parameters = readParameters(row);
   const { degree, bucket } = parameters;
   if (set !== `falcon${degree}`) throw new RangeError(`a row of ${degree} for ${set}`);
@@ -40,7 +41,7 @@ export function proveReference(options: ProveOptions): Uint8Array {
 
   const context = new Context(trace, faults);
   const logn = degree === 512 ? 9 : 10;
-  const start = concat(tableHash, Uint8Array.of(logn), u16(bucket), u16(items.length));
+  const start = concat(rowHash, Uint8Array.of(logn), u16(bucket), u16(items.length));
   context.absorb('falconry/proof/v3', start);
   context.absorb('header', header);
 

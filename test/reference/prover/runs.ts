@@ -1,16 +1,9 @@
 /** Runs of the prover for tests: items of a set, a row, and everything that the run shows. */
 import { headerOf, type SetName, signedItems } from '../items.ts';
-import { TABLE, TABLE_HASH } from '../table.ts';
+import { hashOfRow, tableRow } from '../table.ts';
 import type { TableRow } from '../tableRow.ts';
 import { proveReference } from './prove.ts';
 import type { Faults, LevelView, TraceEvent } from './trace.ts';
-
-/** The row of the smallest bucket that holds `count` items. */
-export function tableRow(set: SetName, count: number): TableRow {
-  const row = TABLE.find(([degree, bucket]) => set === `falcon${degree}` && bucket >= count);
-  if (row === undefined) throw new RangeError(`no bucket for ${count} items`);
-  return row;
-}
 
 export interface Run {
   readonly set: SetName;
@@ -21,6 +14,7 @@ export interface Run {
   readonly events: readonly TraceEvent[];
 }
 
+/** Whatever row is given, that of the table is in header and transcript. */
 export function runOf(
   set: SetName,
   count: number,
@@ -33,7 +27,8 @@ export function runOf(
   const trace = (event: TraceEvent): void => {
     events.push(event);
   };
-  const bytes = proveReference({ set, row, tableHash: TABLE_HASH, header, items, trace, faults });
+  const rowHash = hashOfRow(tableRow(set, count));
+  const bytes = proveReference({ set, row, rowHash, header, items, trace, faults });
   return { set, row, header, items, bytes, events };
 }
 

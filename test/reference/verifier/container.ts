@@ -13,7 +13,7 @@ type SaltCode =
 
 export interface Header {
   readonly commitment: Uint8Array;
-  /** the first bytes of the hash of the table */
+  /** stands for the rows of the sections */
   readonly tag: Uint8Array;
   /** degree of every item */
   readonly sets: readonly (512 | 1024)[];

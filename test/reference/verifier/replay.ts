@@ -29,7 +29,7 @@ export interface SectionSeeds {
 }
 
 export interface Opening {
-  readonly tableHash: Uint8Array;
+  readonly rowHash: Uint8Array;
   /** the container's bytes before the body */
   readonly header: Uint8Array;
   readonly count: number;
@@ -37,7 +37,7 @@ export interface Opening {
 
 export function replay(
   shapes: Shapes,
-  { tableHash, header, count }: Opening,
+  { rowHash, header, count }: Opening,
   message: SectionMessage,
   trace?: Trace,
   absorbAs?: AbsorbAs,
@@ -45,7 +45,7 @@ export function replay(
   const t = transcript(trace, absorbAs);
   t.absorb(
     'falconry/proof/v3',
-    Buffer.concat([tableHash, Uint8Array.of(shapes.logn), u16(shapes.bucket), u16(count)]),
+    Buffer.concat([rowHash, Uint8Array.of(shapes.logn), u16(shapes.bucket), u16(count)]),
   );
   t.absorb('header', header);
   const levels = message.levels.map((level, i) =>

@@ -13,7 +13,7 @@ import { shapesOf } from './shapes.ts';
 import { verifyTail } from './tail.ts';
 import type { AbsorbAs, Trace } from './transcript.ts';
 
-const MOST_ITEMS = 1722;
+export const MOST_ITEMS = { 512: 5632, 1024: 2944 } as const;
 
 export interface Statement {
   readonly publicKey: Uint8Array;
@@ -23,7 +23,7 @@ export interface Statement {
 export interface SectionInput {
   readonly set: 512 | 1024;
   readonly row: TableRow;
-  readonly tableHash: Uint8Array;
+  readonly rowHash: Uint8Array;
   /** the container's bytes before the body */
   readonly header: Uint8Array;
   /** of this section, in order, each with its salt of 40 bytes */
@@ -57,7 +57,8 @@ function judge(input: SectionInput, checks: Checks): number {
   const shapes = shapesOf(input.row);
   const count = input.statements.length;
   if (shapes.set !== input.set) throw new RangeError('a row of another set');
-  if (count < 1 || count > MOST_ITEMS || count > shapes.bucket || count !== input.salts.length) {
+  const most = Math.min(MOST_ITEMS[input.set], shapes.bucket);
+  if (count < 1 || count > most || count !== input.salts.length) {
     throw new Refused('count of items');
   }
   const items = input.statements.map((statement, i): Item => {
@@ -67,7 +68,7 @@ function judge(input: SectionInput, checks: Checks): number {
   });
 
   const message = parseSection(input.bytes, shapes, checks);
-  const opening = { tableHash: input.tableHash, header: input.header, count };
+  const opening = { rowHash: input.rowHash, header: input.header, count };
   const seeds = replay(shapes, opening, message, input.trace, input.absorbAs);
   const { checksAt } = input;
   const at = (level: number): Checks =>

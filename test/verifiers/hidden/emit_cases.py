@@ -1,5 +1,5 @@
 """Prints proofs of the slow prover of toy rows for another verifier to judge: a JSON list of
-{name, row, header, tableHash, items: [{publicKey, message, salt}], proof}, bytes in hex. The first
+{name, row, header, rowHash, items: [{publicKey, message, salt}], proof}, bytes in hex. The first
 argument is "sound", or a group of adversaries.py; the second one, if any, how many of each kind.
 With a cheating proof is what the second verifier says, null if it accepts, or the broken rule.
 `forgetful`: without the rules that the proof breaks; `whole`: with them, to this proof and to one
@@ -8,13 +8,13 @@ several."""
 import json, sys
 
 from adversaries import forgeries, moved
-from toy_case import TABLE_HASH, Case, honest
+from toy_case import ROW_HASH, Case, honest
 
 def printed(name, case, row=None, **more):
     items = [dict(zip(("publicKey", "message", "salt"), (x.hex() for x in item)))
              for item in case.list]
     return {"name": name, "row": row or case.row, "header": case.header.hex(), "items": items,
-            "tableHash": TABLE_HASH.hex(), "proof": case.toy.proof.hex(), **more}
+            "rowHash": ROW_HASH.hex(), "proof": case.toy.proof.hex(), **more}
 def sound():
     for row in "abcde": yield printed(f"{row}, 1 item", honest(row))
     yield printed("c, 2 items", Case("c", count=2))

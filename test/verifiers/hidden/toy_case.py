@@ -1,12 +1,12 @@
 """Toy rows with hidden messages, items and headers for the tests of the second verifier."""
-import functools, itertools, json, pathlib, struct
+import functools, hashlib, itertools, json, pathlib, struct
 
 from left_out import whole
 from toy_math import V, decode_signature
 from toy_prover import Toy
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-TABLE_HASH = bytes(range(255, 223, -1))
+ROW_HASH = bytes(range(255, 223, -1))
 
 def tail(n, r, tY, tZ=63, tG=128, kappa=1, cut=10, tE=56):
     return [n, kappa, cut, 2**42, 2**42, tY, tE, [[n - 3, tZ], [3, tZ - 2]],
@@ -48,11 +48,12 @@ def signed_items(set_size, count):
                                    ("public_key", "digest", "signature"))
         if key[0] == {512: 9, 1024: 10}[set_size]: found.append((key, message, signature))
     return found[:count]
-def header_of(items, table_hash, version=3):
+def tag_of(row_hash): return hashlib.shake_256(row_hash).digest(4)  # P 2.1, one section
+def header_of(items, row_hash, version=3):
     """B 1, 2 for items of one set, (public key, message, salt) each."""
     statements = [V.Statement(*V.decode_public_key(key), key, message) for key, message, _ in items]
     ps, out = statements[0].ps, [b"FLRY", bytes([V.PROOF, version])]
-    out += [V.statement_commitment(statements), struct.pack(">H", len(items)), table_hash[:4]]
+    out += [V.statement_commitment(statements), struct.pack(">H", len(items)), tag_of(row_hash)]
     out.append(struct.pack(">H", (3 if ps.logn == 10 else 0) << 13 | len(items) - 1) + b"\0")
     codings, written = [], []
     for (_, _, salt), s in zip(items, statements):
@@ -78,21 +79,21 @@ class Case:
         signed = signed_items(row[0], count or row[1])
         s2 = [decode_signature(signature, row[0])[0] for _, _, signature in signed]
         self.row, self.list = row, [(key, message, sig[1:41]) for key, message, sig in signed]
-        self.header, self.items = header_of(self.list, TABLE_HASH), items_of(self.list)
+        self.header, self.items = header_of(self.list, ROW_HASH), items_of(self.list)
         base, signed = (base or honest(name)).toy if start else None, list(zip(self.items, s2))
-        self.toy = Toy(row, signed, self.header, TABLE_HASH, hooks, base, start)
+        self.toy = Toy(row, signed, self.header, ROW_HASH, hooks, base, start)
     def verdict(self, proof=None, row=None):
         proof = self.toy.proof if proof is None else proof
-        return judge(proof, self.header, row or self.row, TABLE_HASH, self.items)
+        return judge(proof, self.header, row or self.row, ROW_HASH, self.items)
 @functools.lru_cache(None)
 def honest(name):
     with whole(): return Case(name, count=1)
-def judge(proof, header, row, table_hash, items):
+def judge(proof, header, row, row_hash, items):
     """None, or the rule that is broken."""
     r = V.Reader(proof)
     r.part = "bytes"
     try:
-        V.verify_section(r, header, row[1:], table_hash, items[0].ps, items)
+        V.verify_section(r, header, (*row[1:], row_hash), items[0].ps, items)
         V.check(r.at == len(proof), "bytes: some are left over")
     except V.Refused as refusal:
         return str(refusal)

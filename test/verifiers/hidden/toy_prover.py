@@ -28,7 +28,7 @@ START = "falconry/proof/v3"
 class Toy:
     """One proof. `signed`: (V.Item, s2) each. With `base`, an honest proof of the same, everything
     before level `start` is taken from it."""
-    def __init__(self, row, signed, header, table_hash, hooks=None, base=None, start=0):
+    def __init__(self, row, signed, header, row_hash, hooks=None, base=None, start=0):
         self.hooks, self.signed, self.ps = hooks or {}, signed, signed[0][0].ps
         self.met, self.st, self.saved = set(), V.Transcript(), []  # hooks; state before each level
         self.fields, self.out = [], []  # (level, name, length); bytes
@@ -40,7 +40,7 @@ class Toy:
             self.levels[:start] = base.levels[:start]
             self.levels[start].before = self.levels[start - 1]
         else:
-            opened = table_hash + struct.pack("<BHH", self.ps.logn, row[1], len(signed))
+            opened = row_hash + struct.pack("<BHH", self.ps.logn, row[1], len(signed))
             self.st.absorb(START, opened)
             self.st.absorb("header", header)
             parts = None

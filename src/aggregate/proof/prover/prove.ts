@@ -37,8 +37,8 @@ export interface ProveOptions {
   readonly trace?: Trace;
   /** Column provers in other threads. */
   readonly helpers?: readonly Helper[];
-  /** A row that is not in the table, and the hash of the table that contains it. */
-  readonly table?: { readonly row: TableRow; readonly hash: Uint8Array };
+  /** A row that is not in the table, and what is absorbed as its hash, by default that. */
+  readonly other?: { readonly row: TableRow; readonly hash?: Uint8Array };
   /** Called with every successful level on completion, before its memory is reused. */
   readonly inspect?: (level: ShownLevel) => void;
   /** Called with the peak bytes of the modules' memories, and the number of threads. */
@@ -61,8 +61,8 @@ export async function proveSection(
   options: ProveOptions = {},
 ): Promise<Uint8Array | undefined> {
   const count = items.length;
-  const { table } = options;
-  const parameters = table === undefined ? parametersFor(set, count) : readRow(table.row);
+  const { other } = options;
+  const parameters = other === undefined ? parametersFor(set, count) : readRow(other.row);
   if (parameters === undefined) {
     throw new CodedError('INTERNAL', { cause: new RangeError(`${count} items`) });
   }
@@ -74,7 +74,7 @@ export async function proveSection(
   const start = lab.kernels.mark();
   const context = new Context(lab, provers, storeFor(lab, parameters), weights, options);
   await context.pause('commit');
-  context.absorb(ABSORB.start, dataOfStart(parameters, count, table?.hash));
+  context.absorb(ABSORB.start, dataOfStart(parameters, count, other?.hash));
   context.absorb(ABSORB.header, header);
 
   const shape = { set, profile: options.profile ?? 'round3', level, bucket, width, count };

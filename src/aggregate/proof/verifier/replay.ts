@@ -42,7 +42,7 @@ export interface SectionSeeds {
 }
 
 /**
- * Derives all seeds of a section of `count` items. @param tableHash defaults to that of the table
+ * Derives all seeds of a section of `count` items. @param rowHash defaults to that of the row
  */
 export function replay(
   transcript: Transcript,
@@ -50,9 +50,9 @@ export function replay(
   count: number,
   header: Uint8Array,
   { levels, tail }: ParsedSection,
-  tableHash?: Uint8Array,
+  rowHash?: Uint8Array,
 ): SectionSeeds {
-  transcript.absorb(ABSORB.start, dataOfStart(parameters, count, tableHash));
+  transcript.absorb(ABSORB.start, dataOfStart(parameters, count, rowHash));
   transcript.absorb(ABSORB.header, header);
   return {
     first: replayLevelZero(transcript, levels[0]!),

@@ -35,14 +35,14 @@ export interface SectionToVerify {
   readonly at: number;
   /** the result of `openSection`, which is called if this is omitted */
   readonly opened?: OpenSection;
-  /** for tests: a row used instead of that of the table, and the table's hash */
-  readonly table?: OtherTable;
+  /** for tests: a row used instead of that of the table, and the hash to absorb */
+  readonly other?: OtherRow;
 }
 
-/** A row of a table other than the library's, and the hash of that table. */
-export interface OtherTable {
+/** A row that is not in the table, and what is absorbed as its hash, by default that. */
+export interface OtherRow {
   readonly row: TableRow;
-  readonly hash: Uint8Array;
+  readonly hash?: Uint8Array;
 }
 
 /**
@@ -96,9 +96,9 @@ export function openSection(
   count: number,
   bytes: Uint8Array,
   at: number,
-  table?: OtherTable,
+  other?: OtherRow,
 ): OpenSection | undefined {
-  const parameters = table === undefined ? parametersFor(set, count) : readRow(table.row);
+  const parameters = other === undefined ? parametersFor(set, count) : readRow(other.row);
   if (parameters === undefined) return undefined;
   const section = parseSection(parameters, bytes, at);
   if (section === undefined || !normsHold(parameters, section)) return undefined;
@@ -114,16 +114,16 @@ interface Begun extends OpenSection {
 
 /** Performs the cheap steps. @returns undefined if the section is rejected */
 function beginSection(
-  { set, profile = 'round3', header, statements, salts, bytes, at, opened, table }: SectionToVerify,
+  { set, profile = 'round3', header, statements, salts, bytes, at, opened, other }: SectionToVerify,
   parts: number,
   trace?: Trace,
 ): Begun | undefined {
   const count = statements.length;
-  const parsed = opened ?? openSection(set, count, bytes, at, table);
+  const parsed = opened ?? openSection(set, count, bytes, at, other);
   if (parsed === undefined || salts.length !== SALT_BYTES * count) return undefined;
   const { parameters, section } = parsed;
   const transcript = new Transcript(trace);
-  const seeds = replay(transcript, parameters, count, header, section, table?.hash);
+  const seeds = replay(transcript, parameters, count, header, section, other?.hash);
   const items = statements.map(({ publicKey, message }, i): StatedItem => {
     const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
     return { publicKey, message, salt };
