@@ -25,7 +25,7 @@ test.skipIf(!hasPython)(
   { timeout: 600_000 },
   () => {
     const { status, stdout } = run();
-    expect(stdout).toContain('92 rows');
+    expect(stdout).toContain('102 rows');
     expect(stdout).toContain('below 133, or 136 in quarters: 0');
     expect(status).toBe(0);
     // and it would say so if one had not
