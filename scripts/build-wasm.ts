@@ -5,7 +5,8 @@
  *   build/falcon.wasm, build/falcon.relaxed.wasm             the bare modules
  *   src/falcon/{falcon,falcon.relaxed}.wasm.gen.ts           the same in base64, with their types
  *   build/labrador*.wasm, src/aggregate/labrador*.wasm.gen.ts    likewise
- *   build/falcon.verify.wasm, build/labrador.verify.wasm     the verifier's part; in src, deflated
+ *   build/falcon.integer.wasm        no floating point (assembly/falcon/real.ts); in src, deflated
+ *   build/falcon.verify.wasm, build/labrador.verify.wasm     the verifier's part; likewise
  *   build/labrador.verify.relaxed.wasm                       the same with relaxed SIMD
  *   wasm.lock.json                  compiler and SHA-256 of each module, committed
  *
@@ -36,7 +37,7 @@ import { editsBetween } from './moduleEdits.ts';
 
 const LOCK = 'wasm.lock.json';
 const MODULES = [
-  ...(['falcon', 'falcon.relaxed', 'falcon.verify'] as const),
+  ...(['falcon', 'falcon.relaxed', 'falcon.integer', 'falcon.verify'] as const),
   ...(['labrador', 'labrador.relaxed', 'labrador.verify', 'labrador.verify.relaxed'] as const),
 ] as const;
 type ModuleName = (typeof MODULES)[number];
@@ -55,6 +56,7 @@ const bareFile = (name: ModuleName) => `build/${name}.wasm`;
 const sourcesOf = (name: ModuleName) => name.split('.')[0] as 'falcon' | 'labrador';
 const ROOMS = { falcon: 'src/falcon', labrador: 'src/aggregate' } as const;
 const isVerify = (name: ModuleName) => name.endsWith('.verify');
+const isDeflated = (name: ModuleName) => isVerify(name) || name === 'falcon.integer';
 /** The build that a relaxed one is stored as edits of. */
 const plainOf = (name: ModuleName) => name.replace('.relaxed', '') as ModuleName;
 const sourceFile = (name: ModuleName) => `${ROOMS[sourcesOf(name)]}/${name}.wasm.gen.ts`;
@@ -90,7 +92,7 @@ function exportTypes(declaration: string): string[] {
 }
 
 function moduleSource(name: ModuleName, bytes: Uint8Array, members: string[]): string {
-  if (isVerify(name)) return deflatedModule(name, bytes);
+  if (isDeflated(name)) return deflatedModule(name, bytes);
   const isMain = name === sourcesOf(name);
   const types = `
 /** The exports of the module. */
@@ -119,7 +121,7 @@ export const MODULE: string =
  * some code, is not stored twice: code is deflated after code, data after data.
  */
 function deflatedModule(name: ModuleName, bytes: Uint8Array): string {
-  const isFirst = name === 'falcon.verify';
+  const isFirst = sourcesOf(name) === 'falcon';
   const first = isFirst ? new Uint8Array(0) : readFileSync(join(ROOT, bareFile('falcon.verify')));
   const [at, firstAt] = [dataAt(bytes), dataAt(first)];
   const parts = [

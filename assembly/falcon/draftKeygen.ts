@@ -4,6 +4,7 @@
  *
  *   | 0x50 + logn | f: n x b bits | g: n x b bits | F: n bytes |    b = 6 (n = 512), 5 (n = 1024)
  */
+import * as R from './real';
 import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { E_INTERNAL, OK } from '../shared/status';
 import {
@@ -22,7 +23,7 @@ import { encodeSecretKey, quotientModQ, secretKeyLength, smallBits } from './sec
 
 const DRAFT_KEYGEN_SEED: i32 = 32;
 /** 0.999^2 1.17^2 q in units of 2^-32, as the crate rounds it: a little stricter than round 3. */
-const GRAM_SCHMIDT_BOUND: f64 = 72107278641426.0 / 4294967296.0;
+const GRAM_SCHMIDT_BOUND: u64 = R.bits(72107278641426.0 / 4294967296.0);
 
 /**
  * Draws one coefficient from 16 bits: the lowest is the sign, the others are compared with the
@@ -89,7 +90,7 @@ export function keygenDraft(logn: i32, skip: i32): i32 {
     if (!sampleDraft(f, logn)) break;
     if (quotientModQ(logn, ROW, f, f) != OK) continue;
     if (!sampleDraft(g, logn)) break;
-    if (!(gramSchmidtNorm(logn, f, g) < GRAM_SCHMIDT_BOUND)) continue;
+    if (!R.less1(gramSchmidtNorm(logn, f, g), GRAM_SCHMIDT_BOUND)) continue;
     if (!completes(logn, f, g, SMALL + 2048, SMALL + 3072)) continue;
     found = skip == 0;
     skip -= 1;

@@ -13,15 +13,14 @@ import { upperHalf } from '../shared/lanes';
 import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { DRAFT_BASE_HIGH, DRAFT_BASE_LOW } from './draftTables.gen';
 import {
-  C,
+  comparedBits,
   exponent,
-  halvings,
-  MAX_ROUNDS,
-  samplePair,
-  samplerFailed,
-  samplerStart,
-  scaledExp,
-} from './samplerZ';
+  fraction,
+  halfInverseSquare,
+  handicapOf,
+} from './approxExp';
+import * as R from './real';
+import { isOutOfRange, MAX_ROUNDS, samplePair, samplerFailed, samplerStart } from './samplerZ';
 
 /** Secret: the sponge, and the bytes of a candidate. */
 const STREAM: usize = memory.data(256 + 64, 64);
@@ -80,17 +79,16 @@ export function draftWipe(): void {
  * Secret: all but the choice of stream
  * Errors: see `draftFailed`
  */
-export function drawPair(mu: v128, inverseSigma: f64, ccsScale: f64): v128 {
+export function drawPair(mu: v128, inverseSigma: u64, ccsScale: u64): v128 {
   if (!isDraft) return samplePair(mu, inverseSigma, ccsScale);
-  const whole = f64x2.floor(mu);
-  const r = f64x2.sub(mu, whole);
-  const inverse = f64x2.splat(inverseSigma);
-  const dss = f64x2.mul(f64x2.mul(inverse, inverse), v128.load64_splat(C, 24));
-  const ccs = f64x2.mul(inverse, f64x2.splat(ccsScale));
+  if (isOutOfRange(mu, inverseSigma)) return mu;
+  const r = fraction(mu);
+  const inverse = i64x2.splat(inverseSigma);
+  const dss = halfInverseSquare(inverse);
+  const ccs = R.mul(inverse, i64x2.splat(ccsScale));
   const a = sampleOne(r, dss, ccs);
   const b = sampleOne(upperHalf(r), dss, ccs);
-  const z = i32x4.replace_lane(i32x4.splat(a), 1, b);
-  return f64x2.add(whole, f64x2.convert_low_i32x4_s(z));
+  return R.floorPlus(mu, i32x4.replace_lane(i32x4.splat(a), 1, b));
 }
 
 /** The number of table entries that exceed the 79-bit number (high, low); all are compared. */
@@ -113,16 +111,8 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
     const b = <i32>(first & 1);
     const z0 = baseSample((first >>> 1) | (last << 63), last >>> 1);
     const z = b + ((b << 1) - 1) * z0;
-    const handicap = f64x2.mul(f64x2.splat(<f64>(z0 * z0)), v128.load64_splat(C, 16));
-    const x = exponent(f64x2.splat(<f64>z), r, dss, handicap);
-    const s = halvings(x);
-    // 2^63 ccs exp(-r): an exact product
-    const value = f64x2.extract_lane(scaledExp(x, s, ccs), 0) * 36028797018963968.0;
-    const halved = <i32>f64x2.extract_lane(s, 0);
-    const shift = (halved | ((63 - halved) >> 31)) & 63; // at most 63
-    // A damaged key may yield a NaN, and then nothing is accepted. A valid value is above 2^60.
-    const isNumber = -<u64>i32(value > 0);
-    if (berExp(((((<u64>(<i64>value)) << 1) - 1) >> <u64>shift) & isNumber)) return z;
+    const x = exponent(R.fromI32(i32x4.splat(z)), r, dss, handicapOf(i32x4.splat(z0 * z0)));
+    if (berExp(comparedBits(x, ccs))) return z;
   }
   gaveUp = true;
   return 0;

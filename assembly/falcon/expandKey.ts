@@ -17,8 +17,9 @@
  * The values are bit-identical to those of the reference's `sign_dyn`, which agree with its
  * `expand_privkey`.
  */
+import * as R from './real';
 import { SHAKE_STATE } from '../shared/keccak';
-import { highHalves, lowHalves } from '../shared/lanes';
+import { highHalves, lowHalves, swapHalves } from '../shared/lanes';
 import { E_SK_INVALID, OK } from '../shared/status';
 import { fft } from './fft';
 import { splitPair } from './fftSplit';
@@ -168,8 +169,8 @@ function buildTree(logn: i32, small: usize): i32 {
   fftOfSmall(b11, small + 2 * n, logn);
   fftOfSmall(g11, small + 3 * n, logn);
   const deviation = gramMatrix(b01, b11, g00, g01, g11, logn);
-  v128.store(LEAF_RANGE, f64x2.splat(Infinity));
-  v128.store(LEAF_RANGE, f64x2.splat(0), 16);
+  v128.store(LEAF_RANGE, R.splat(Infinity));
+  v128.store(LEAF_RANGE, R.splat(0), 16);
   const tree = expandedTree(logn);
   const children = g11 + size;
   ldlNode(tree, children, g00, g01, g11, logn);
@@ -180,11 +181,15 @@ function buildTree(logn: i32, small: usize): i32 {
   ldlTree(right, children + size, logn - 1, below, inverseSigma(logn));
   const least = v128.load(LEAF_RANGE);
   const most = v128.load(LEAF_RANGE, 16);
-  const smallest = min(f64x2.extract_lane(least, 0), f64x2.extract_lane(least, 1));
-  const largest = max(f64x2.extract_lane(most, 0), f64x2.extract_lane(most, 1));
+  const smallest = R.lane0(R.min(least, swapHalves(least)));
+  const largest = R.lane0(R.max(most, swapHalves(most)));
   memory.fill(LEAF_RANGE, 0, 32);
   // written so that a NaN fails
-  const fits = deviation < 0.5 && smallest * SIGMA_MAX >= 1.0 && largest * sigmaMin(logn) <= 1.0;
+  const one = R.bits(1.0);
+  const fits =
+    R.less1(deviation, R.bits(0.5)) &&
+    R.atMost1(one, R.mul1(smallest, R.bits(SIGMA_MAX))) &&
+    R.atMost1(R.mul1(largest, sigmaMin(logn)), one);
   return fits ? OK : E_SK_INVALID;
 }
 
@@ -200,47 +205,47 @@ function buildTree(logn: i32, small: usize): i32 {
  *         transforms
  * Secret: all
  */
-function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn: i32): f64 {
+function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn: i32): u64 {
   const im = <usize>4 << logn;
-  const zero = f64x2.splat(0);
-  const q = f64x2.splat(12289.0);
+  const zero = R.splat(0);
+  const q = R.splat(12289.0);
   let worst = zero;
   for (let o: usize = 0; o < im; o += 16) {
     const aRe = v128.load(g00 + o);
     const aIm = v128.load(g00 + o + im);
-    const bRe = f64x2.neg(v128.load(f + o));
-    const bIm = f64x2.neg(v128.load(f + o + im));
+    const bRe = R.neg(v128.load(f + o));
+    const bIm = R.neg(v128.load(f + o + im));
     const cRe = v128.load(g11 + o);
     const cIm = v128.load(g11 + o + im);
-    const dRe = f64x2.neg(v128.load(F + o));
-    const dIm = f64x2.neg(v128.load(F + o + im));
+    const dRe = R.neg(v128.load(F + o));
+    const dIm = R.neg(v128.load(F + o + im));
     v128.store(f + o, bRe);
     v128.store(f + o + im, bIm);
     v128.store(F + o, dRe);
     v128.store(F + o + im, dIm);
-    const re = f64x2.sub(productRe(aRe, aIm, dRe, dIm), productRe(bRe, bIm, cRe, cIm));
-    const imaginary = f64x2.sub(productIm(aRe, aIm, dRe, dIm), productIm(bRe, bIm, cRe, cIm));
-    worst = f64x2.max(worst, f64x2.max(f64x2.abs(f64x2.sub(re, q)), f64x2.abs(imaginary)));
+    const re = R.sub(productRe(aRe, aIm, dRe, dIm), productRe(bRe, bIm, cRe, cIm));
+    const imaginary = R.sub(productIm(aRe, aIm, dRe, dIm), productIm(bRe, bIm, cRe, cIm));
+    worst = R.max(worst, R.max(R.abs(R.sub(re, q)), R.abs(imaginary)));
     v128.store(
       g00 + o,
-      f64x2.add(adjointProductRe(aRe, aIm, aRe, aIm), adjointProductRe(bRe, bIm, bRe, bIm)),
+      R.add(adjointProductRe(aRe, aIm, aRe, aIm), adjointProductRe(bRe, bIm, bRe, bIm)),
     );
     v128.store(g00 + o + im, zero);
     v128.store(
       g01 + o,
-      f64x2.add(adjointProductRe(aRe, aIm, cRe, cIm), adjointProductRe(bRe, bIm, dRe, dIm)),
+      R.add(adjointProductRe(aRe, aIm, cRe, cIm), adjointProductRe(bRe, bIm, dRe, dIm)),
     );
     v128.store(
       g01 + o + im,
-      f64x2.add(adjointProductIm(aRe, aIm, cRe, cIm), adjointProductIm(bRe, bIm, dRe, dIm)),
+      R.add(adjointProductIm(aRe, aIm, cRe, cIm), adjointProductIm(bRe, bIm, dRe, dIm)),
     );
     v128.store(
       g11 + o,
-      f64x2.add(adjointProductRe(cRe, cIm, cRe, cIm), adjointProductRe(dRe, dIm, dRe, dIm)),
+      R.add(adjointProductRe(cRe, cIm, cRe, cIm), adjointProductRe(dRe, dIm, dRe, dIm)),
     );
     v128.store(g11 + o + im, zero);
   }
-  return max(f64x2.extract_lane(worst, 0), f64x2.extract_lane(worst, 1));
+  return R.lane0(R.max(worst, swapHalves(worst)));
 }
 
 /**
@@ -257,35 +262,34 @@ function ldlNode(l10: usize, children: usize, g00: usize, g01: usize, g11: usize
   const quarter = <usize>2 << logn;
   const im = quarter << 1;
   const right = children + (im << 1);
-  const one = f64x2.splat(1.0);
   for (let o: usize = 0; o < quarter; o += 16) {
     const at = o << 1;
     let aRe = v128.load(g00 + at);
     let aIm = v128.load(g00 + at + im);
     let bRe = v128.load(g01 + at);
     let bIm = v128.load(g01 + at + im);
-    let t = f64x2.div(one, f64x2.add(f64x2.mul(aRe, aRe), f64x2.mul(aIm, aIm)));
-    let uRe = f64x2.mul(aRe, t);
-    let uIm = f64x2.mul(aIm, t);
+    let t = R.inverse(R.add(R.mul(aRe, aRe), R.mul(aIm, aIm)));
+    let uRe = R.mul(aRe, t);
+    let uIm = R.mul(aIm, t);
     let mRe = adjointProductRe(bRe, bIm, uRe, uIm);
-    let mIm = f64x2.sub(f64x2.mul(bRe, uIm), f64x2.mul(bIm, uRe));
+    let mIm = R.sub(R.mul(bRe, uIm), R.mul(bIm, uRe));
     v128.store(l10 + at, mRe);
     v128.store(l10 + at + im, mIm);
-    const d0Re = f64x2.sub(v128.load(g11 + at), productRe(mRe, mIm, bRe, bIm));
-    const d0Im = f64x2.add(v128.load(g11 + at + im), productIm(mRe, mIm, bRe, bIm));
+    const d0Re = R.sub(v128.load(g11 + at), productRe(mRe, mIm, bRe, bIm));
+    const d0Im = R.add(v128.load(g11 + at + im), productIm(mRe, mIm, bRe, bIm));
     const cRe = v128.load(g00 + at, 16);
     const cIm = v128.load(g00 + at + im, 16);
     bRe = v128.load(g01 + at, 16);
     bIm = v128.load(g01 + at + im, 16);
-    t = f64x2.div(one, f64x2.add(f64x2.mul(cRe, cRe), f64x2.mul(cIm, cIm)));
-    uRe = f64x2.mul(cRe, t);
-    uIm = f64x2.mul(cIm, t);
+    t = R.inverse(R.add(R.mul(cRe, cRe), R.mul(cIm, cIm)));
+    uRe = R.mul(cRe, t);
+    uIm = R.mul(cIm, t);
     mRe = adjointProductRe(bRe, bIm, uRe, uIm);
-    mIm = f64x2.sub(f64x2.mul(bRe, uIm), f64x2.mul(bIm, uRe));
+    mIm = R.sub(R.mul(bRe, uIm), R.mul(bIm, uRe));
     v128.store(l10 + at, mRe, 16);
     v128.store(l10 + at + im, mIm, 16);
-    const d1Re = f64x2.sub(v128.load(g11 + at, 16), productRe(mRe, mIm, bRe, bIm));
-    const d1Im = f64x2.add(v128.load(g11 + at + im, 16), productIm(mRe, mIm, bRe, bIm));
+    const d1Re = R.sub(v128.load(g11 + at, 16), productRe(mRe, mIm, bRe, bIm));
+    const d1Im = R.add(v128.load(g11 + at + im, 16), productIm(mRe, mIm, bRe, bIm));
     const wRe = v128.load(ROOT_RE + quarter + o);
     const wIm = v128.load(ROOT_IM + quarter + o);
     splitPair(children + o, quarter, aRe, cRe, aIm, cIm, wRe, wIm);
@@ -301,7 +305,7 @@ function ldlNode(l10: usize, children: usize, g00: usize, g01: usize, g11: usize
  * Memory: tmp: f64[4n]
  * Secret: all
  */
-function ldlTree(tree: usize, matrix: usize, logn: i32, tmp: usize, inverse: f64): void {
+function ldlTree(tree: usize, matrix: usize, logn: i32, tmp: usize, inverse: u64): void {
   if (logn == 2) {
     ldlLeaves(tree, matrix, inverse);
     return;
@@ -318,47 +322,46 @@ function ldlTree(tree: usize, matrix: usize, logn: i32, tmp: usize, inverse: f64
  *
  *   tree   | l10: re re im im | left: re, im, leaf, leaf | right: re, im, leaf, leaf |
  */
-function ldlLeaves(tree: usize, matrix: usize, inverse: f64): void {
-  const one = f64x2.splat(1.0);
+function ldlLeaves(tree: usize, matrix: usize, inverse: u64): void {
   const aRe = v128.load(matrix);
   const aIm = v128.load(matrix, 16);
   let bRe = v128.load(matrix, 32);
   let bIm = v128.load(matrix, 48);
-  let t = f64x2.div(one, f64x2.add(f64x2.mul(aRe, aRe), f64x2.mul(aIm, aIm)));
-  let uRe = f64x2.mul(aRe, t);
-  let uIm = f64x2.mul(aIm, t);
+  let t = R.inverse(R.add(R.mul(aRe, aRe), R.mul(aIm, aIm)));
+  let uRe = R.mul(aRe, t);
+  let uIm = R.mul(aIm, t);
   let mRe = adjointProductRe(bRe, bIm, uRe, uIm);
-  let mIm = f64x2.sub(f64x2.mul(bRe, uIm), f64x2.mul(bIm, uRe));
+  let mIm = R.sub(R.mul(bRe, uIm), R.mul(bIm, uRe));
   v128.store(tree, mRe);
   v128.store(tree, mIm, 16);
-  const dRe = f64x2.sub(aRe, productRe(mRe, mIm, bRe, bIm));
-  const dIm = f64x2.add(aIm, productIm(mRe, mIm, bRe, bIm));
+  const dRe = R.sub(aRe, productRe(mRe, mIm, bRe, bIm));
+  const dIm = R.add(aIm, productIm(mRe, mIm, bRe, bIm));
   // split d00 (lane 0) and d11 (lane 1)
-  const half = f64x2.splat(0.5);
+  const half = R.splat(0.5);
   const root = v128.load64_splat(ROOT_RE, 8); // cos(pi/4) = sin(pi/4)
   const xRe = lowHalves(aRe, dRe);
   const xIm = lowHalves(aIm, dIm);
   const yRe = highHalves(aRe, dRe);
   const yIm = highHalves(aIm, dIm);
-  const cRe = f64x2.mul(f64x2.add(xRe, yRe), half);
-  const cIm = f64x2.mul(f64x2.add(xIm, yIm), half);
-  const pRe = f64x2.mul(f64x2.sub(xRe, yRe), root);
-  const pIm = f64x2.mul(f64x2.sub(xIm, yIm), root);
-  bRe = f64x2.mul(f64x2.add(pRe, pIm), half);
-  bIm = f64x2.mul(f64x2.sub(pIm, pRe), half);
+  const cRe = R.scale(R.add(xRe, yRe), half);
+  const cIm = R.scale(R.add(xIm, yIm), half);
+  const pRe = R.mul(R.sub(xRe, yRe), root);
+  const pIm = R.mul(R.sub(xIm, yIm), root);
+  bRe = R.scale(R.add(pRe, pIm), half);
+  bIm = R.scale(R.sub(pIm, pRe), half);
   // degree 2
-  t = f64x2.div(one, f64x2.add(f64x2.mul(cRe, cRe), f64x2.mul(cIm, cIm)));
-  uRe = f64x2.mul(cRe, t);
-  uIm = f64x2.mul(cIm, t);
+  t = R.inverse(R.add(R.mul(cRe, cRe), R.mul(cIm, cIm)));
+  uRe = R.mul(cRe, t);
+  uIm = R.mul(cIm, t);
   mRe = adjointProductRe(bRe, bIm, uRe, uIm);
-  mIm = f64x2.sub(f64x2.mul(bRe, uIm), f64x2.mul(bIm, uRe));
-  const scale = f64x2.splat(inverse);
-  const leafLeft = f64x2.mul(f64x2.sqrt(cRe), scale);
-  const leafRight = f64x2.mul(f64x2.sqrt(f64x2.sub(cRe, productRe(mRe, mIm, bRe, bIm))), scale);
+  mIm = R.sub(R.mul(bRe, uIm), R.mul(bIm, uRe));
+  const scale = i64x2.splat(inverse);
+  const leafLeft = R.mul(R.sqrt(cRe), scale);
+  const leafRight = R.mul(R.sqrt(R.sub(cRe, productRe(mRe, mIm, bRe, bIm))), scale);
   v128.store(tree, lowHalves(mRe, mIm), 32);
   v128.store(tree, lowHalves(leafLeft, leafRight), 48);
   v128.store(tree, highHalves(mRe, mIm), 64);
   v128.store(tree, highHalves(leafLeft, leafRight), 80);
-  v128.store(LEAF_RANGE, f64x2.min(v128.load(LEAF_RANGE), f64x2.min(leafLeft, leafRight)));
-  v128.store(LEAF_RANGE, f64x2.max(v128.load(LEAF_RANGE, 16), f64x2.max(leafLeft, leafRight)), 16);
+  v128.store(LEAF_RANGE, R.min(v128.load(LEAF_RANGE), R.min(leafLeft, leafRight)));
+  v128.store(LEAF_RANGE, R.max(v128.load(LEAF_RANGE, 16), R.max(leafLeft, leafRight)), 16);
 }

@@ -12,6 +12,7 @@
  * through the same operations in the same order as level by level, so the results are bit-identical
  * (checked by fft.test.ts).
  */
+import * as R from './real';
 import { highHalves, lowHalves } from '../shared/lanes';
 import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
@@ -32,10 +33,10 @@ function fftTopLevel(a: usize, half: usize): void {
     const yIm = v128.load(far + o + im);
     const tRe = productRe(yRe, yIm, wRe, wIm);
     const tIm = productIm(yRe, yIm, wRe, wIm);
-    v128.store(a + o, f64x2.add(xRe, tRe));
-    v128.store(a + o + im, f64x2.add(xIm, tIm));
-    v128.store(far + o, f64x2.sub(xRe, tRe));
-    v128.store(far + o + im, f64x2.sub(xIm, tIm));
+    v128.store(a + o, R.add(xRe, tRe));
+    v128.store(a + o + im, R.add(xIm, tIm));
+    v128.store(far + o, R.sub(xRe, tRe));
+    v128.store(far + o + im, R.sub(xIm, tIm));
   }
 }
 
@@ -70,32 +71,32 @@ function fftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize): void 
       let tIm = productIm(yRe, yIm, wRe, wIm);
       let xRe = v128.load(a);
       let xIm = v128.load(a + im);
-      const x0Re = f64x2.add(xRe, tRe);
-      const x0Im = f64x2.add(xIm, tIm);
-      const x2Re = f64x2.sub(xRe, tRe);
-      const x2Im = f64x2.sub(xIm, tIm);
+      const x0Re = R.add(xRe, tRe);
+      const x0Im = R.add(xIm, tIm);
+      const x2Re = R.sub(xRe, tRe);
+      const x2Im = R.sub(xIm, tIm);
       yRe = v128.load(a3);
       yIm = v128.load(a3 + im);
       tRe = productRe(yRe, yIm, wRe, wIm);
       tIm = productIm(yRe, yIm, wRe, wIm);
       xRe = v128.load(a1);
       xIm = v128.load(a1 + im);
-      const x1Re = f64x2.add(xRe, tRe);
-      const x1Im = f64x2.add(xIm, tIm);
-      const x3Re = f64x2.sub(xRe, tRe);
-      const x3Im = f64x2.sub(xIm, tIm);
+      const x1Re = R.add(xRe, tRe);
+      const x1Im = R.add(xIm, tIm);
+      const x3Re = R.sub(xRe, tRe);
+      const x3Im = R.sub(xIm, tIm);
       tRe = productRe(x1Re, x1Im, uRe, uIm);
       tIm = productIm(x1Re, x1Im, uRe, uIm);
-      v128.store(a, f64x2.add(x0Re, tRe));
-      v128.store(a + im, f64x2.add(x0Im, tIm));
-      v128.store(a1, f64x2.sub(x0Re, tRe));
-      v128.store(a1 + im, f64x2.sub(x0Im, tIm));
+      v128.store(a, R.add(x0Re, tRe));
+      v128.store(a + im, R.add(x0Im, tIm));
+      v128.store(a1, R.sub(x0Re, tRe));
+      v128.store(a1 + im, R.sub(x0Im, tIm));
       tRe = productRe(x3Re, x3Im, vRe, vIm);
       tIm = productIm(x3Re, x3Im, vRe, vIm);
-      v128.store(a2, f64x2.add(x2Re, tRe));
-      v128.store(a2 + im, f64x2.add(x2Im, tIm));
-      v128.store(a3, f64x2.sub(x2Re, tRe));
-      v128.store(a3 + im, f64x2.sub(x2Im, tIm));
+      v128.store(a2, R.add(x2Re, tRe));
+      v128.store(a2 + im, R.add(x2Im, tIm));
+      v128.store(a3, R.sub(x2Re, tRe));
+      v128.store(a3 + im, R.sub(x2Im, tIm));
     }
     a += 3 * q;
   }
@@ -121,20 +122,20 @@ function fftLastTwoLevels(a: usize, blocks: usize, im: usize): void {
     let tIm = productIm(yRe, yIm, wRe, wIm);
     const xRe = v128.load(a);
     const xIm = v128.load(a + im);
-    const pRe = f64x2.add(xRe, tRe);
-    const pIm = f64x2.add(xIm, tIm);
-    const sRe = f64x2.sub(xRe, tRe);
-    const sIm = f64x2.sub(xIm, tIm);
+    const pRe = R.add(xRe, tRe);
+    const pIm = R.add(xIm, tIm);
+    const sRe = R.sub(xRe, tRe);
+    const sIm = R.sub(xIm, tIm);
     const evenRe = lowHalves(pRe, sRe);
     const evenIm = lowHalves(pIm, sIm);
     const oddRe = highHalves(pRe, sRe);
     const oddIm = highHalves(pIm, sIm);
     tRe = productRe(oddRe, oddIm, uRe, uIm);
     tIm = productIm(oddRe, oddIm, uRe, uIm);
-    const hRe = f64x2.add(evenRe, tRe);
-    const hIm = f64x2.add(evenIm, tIm);
-    const lRe = f64x2.sub(evenRe, tRe);
-    const lIm = f64x2.sub(evenIm, tIm);
+    const hRe = R.add(evenRe, tRe);
+    const hIm = R.add(evenIm, tIm);
+    const lRe = R.sub(evenRe, tRe);
+    const lIm = R.sub(evenIm, tIm);
     v128.store(a, lowHalves(hRe, lRe));
     v128.store(a, highHalves(hRe, lRe), 16);
     v128.store(a + im, lowHalves(hIm, lIm));
@@ -172,18 +173,18 @@ export function fft(a: usize, logn: i32): void {
 
 /** The one level of n = 4. */
 function fftOfFour(a: usize): void {
-  const wRe = load<f64>(ROOT_RE, 8);
-  const wIm = load<f64>(ROOT_IM, 8);
-  const xRe = load<f64>(a);
-  const yRe = load<f64>(a, 8);
-  const xIm = load<f64>(a, 16);
-  const yIm = load<f64>(a, 24);
-  const tRe = yRe * wRe - yIm * wIm;
-  const tIm = yRe * wIm + yIm * wRe;
-  store<f64>(a, xRe + tRe);
-  store<f64>(a, xRe - tRe, 8);
-  store<f64>(a, xIm + tIm, 16);
-  store<f64>(a, xIm - tIm, 24);
+  const wRe = load<u64>(ROOT_RE, 8);
+  const wIm = load<u64>(ROOT_IM, 8);
+  const xRe = load<u64>(a);
+  const yRe = load<u64>(a, 8);
+  const xIm = load<u64>(a, 16);
+  const yIm = load<u64>(a, 24);
+  const tRe = R.sub1(R.mul1(yRe, wRe), R.mul1(yIm, wIm));
+  const tIm = R.add1(R.mul1(yRe, wIm), R.mul1(yIm, wRe));
+  store<u64>(a, R.add1(xRe, tRe));
+  store<u64>(a, R.sub1(xRe, tRe), 8);
+  store<u64>(a, R.add1(xIm, tIm), 16);
+  store<u64>(a, R.sub1(xIm, tIm), 24);
 }
 
 /** Undoes `fftLastTwoLevels`, without scaling. */
@@ -205,29 +206,29 @@ function ifftFirstTwoLevels(a: usize, blocks: usize, im: usize): void {
     const evenIm = lowHalves(xIm, yIm);
     const oddRe = highHalves(xRe, yRe);
     const oddIm = highHalves(xIm, yIm);
-    const sRe = f64x2.add(evenRe, oddRe);
-    const sIm = f64x2.add(evenIm, oddIm);
-    let dRe = f64x2.sub(evenRe, oddRe);
-    let dIm = f64x2.sub(evenIm, oddIm);
+    const sRe = R.add(evenRe, oddRe);
+    const sIm = R.add(evenIm, oddIm);
+    let dRe = R.sub(evenRe, oddRe);
+    let dIm = R.sub(evenIm, oddIm);
     const rRe = adjointProductRe(dRe, dIm, uRe, uIm);
     const rIm = adjointProductIm(dRe, dIm, uRe, uIm);
     xRe = lowHalves(sRe, rRe);
     xIm = lowHalves(sIm, rIm);
     yRe = highHalves(sRe, rRe);
     yIm = highHalves(sIm, rIm);
-    dRe = f64x2.sub(xRe, yRe);
-    dIm = f64x2.sub(xIm, yIm);
-    v128.store(a, f64x2.add(xRe, yRe));
-    v128.store(a + im, f64x2.add(xIm, yIm));
+    dRe = R.sub(xRe, yRe);
+    dIm = R.sub(xIm, yIm);
+    v128.store(a, R.add(xRe, yRe));
+    v128.store(a + im, R.add(xIm, yIm));
     v128.store(a, adjointProductRe(dRe, dIm, wRe, wIm), 16);
     v128.store(a + im, adjointProductIm(dRe, dIm, wRe, wIm), 16);
   }
 }
 
 /** Undoes `fftTwoLevels`, and multiplies by `scale` (a power of two). */
-function ifftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize, scale: f64): void {
+function ifftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize, scale: u64): void {
   const q = quarter << 3;
-  const factor = f64x2.splat(scale);
+  const factor = i64x2.splat(scale);
   let root = blocks << 3;
   let pair = blocks << 4;
   for (let b: usize = 0; b < blocks; b++) {
@@ -247,32 +248,32 @@ function ifftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize, scale
       let xIm = v128.load(a + im);
       let yRe = v128.load(a1);
       let yIm = v128.load(a1 + im);
-      const p0Re = f64x2.add(xRe, yRe);
-      const p0Im = f64x2.add(xIm, yIm);
-      let dRe = f64x2.sub(xRe, yRe);
-      let dIm = f64x2.sub(xIm, yIm);
+      const p0Re = R.add(xRe, yRe);
+      const p0Im = R.add(xIm, yIm);
+      let dRe = R.sub(xRe, yRe);
+      let dIm = R.sub(xIm, yIm);
       const p1Re = adjointProductRe(dRe, dIm, uRe, uIm);
       const p1Im = adjointProductIm(dRe, dIm, uRe, uIm);
       xRe = v128.load(a2);
       xIm = v128.load(a2 + im);
       yRe = v128.load(a3);
       yIm = v128.load(a3 + im);
-      const p2Re = f64x2.add(xRe, yRe);
-      const p2Im = f64x2.add(xIm, yIm);
-      dRe = f64x2.sub(xRe, yRe);
-      dIm = f64x2.sub(xIm, yIm);
+      const p2Re = R.add(xRe, yRe);
+      const p2Im = R.add(xIm, yIm);
+      dRe = R.sub(xRe, yRe);
+      dIm = R.sub(xIm, yIm);
       const p3Re = adjointProductRe(dRe, dIm, vRe, vIm);
       const p3Im = adjointProductIm(dRe, dIm, vRe, vIm);
-      dRe = f64x2.mul(f64x2.sub(p0Re, p2Re), factor);
-      dIm = f64x2.mul(f64x2.sub(p0Im, p2Im), factor);
-      v128.store(a, f64x2.mul(f64x2.add(p0Re, p2Re), factor));
-      v128.store(a + im, f64x2.mul(f64x2.add(p0Im, p2Im), factor));
+      dRe = R.scale(R.sub(p0Re, p2Re), factor);
+      dIm = R.scale(R.sub(p0Im, p2Im), factor);
+      v128.store(a, R.scale(R.add(p0Re, p2Re), factor));
+      v128.store(a + im, R.scale(R.add(p0Im, p2Im), factor));
       v128.store(a2, adjointProductRe(dRe, dIm, wRe, wIm));
       v128.store(a2 + im, adjointProductIm(dRe, dIm, wRe, wIm));
-      dRe = f64x2.mul(f64x2.sub(p1Re, p3Re), factor);
-      dIm = f64x2.mul(f64x2.sub(p1Im, p3Im), factor);
-      v128.store(a1, f64x2.mul(f64x2.add(p1Re, p3Re), factor));
-      v128.store(a1 + im, f64x2.mul(f64x2.add(p1Im, p3Im), factor));
+      dRe = R.scale(R.sub(p1Re, p3Re), factor);
+      dIm = R.scale(R.sub(p1Im, p3Im), factor);
+      v128.store(a1, R.scale(R.add(p1Re, p3Re), factor));
+      v128.store(a1 + im, R.scale(R.add(p1Im, p3Im), factor));
       v128.store(a3, adjointProductRe(dRe, dIm, wRe, wIm));
       v128.store(a3 + im, adjointProductIm(dRe, dIm, wRe, wIm));
     }
@@ -281,8 +282,8 @@ function ifftTwoLevels(a: usize, blocks: usize, quarter: usize, im: usize, scale
 }
 
 /** Undoes `fftTopLevel`, and multiplies by `scale` (a power of two). */
-function ifftTopLevel(a: usize, half: usize, scale: f64): void {
-  const factor = f64x2.splat(scale);
+function ifftTopLevel(a: usize, half: usize, scale: u64): void {
+  const factor = i64x2.splat(scale);
   const im = half << 4;
   const wRe = v128.load64_splat(ROOT_RE, 8);
   const wIm = v128.load64_splat(ROOT_IM, 8);
@@ -292,10 +293,10 @@ function ifftTopLevel(a: usize, half: usize, scale: f64): void {
     const xIm = v128.load(a + o + im);
     const yRe = v128.load(far + o);
     const yIm = v128.load(far + o + im);
-    const dRe = f64x2.mul(f64x2.sub(xRe, yRe), factor);
-    const dIm = f64x2.mul(f64x2.sub(xIm, yIm), factor);
-    v128.store(a + o, f64x2.mul(f64x2.add(xRe, yRe), factor));
-    v128.store(a + o + im, f64x2.mul(f64x2.add(xIm, yIm), factor));
+    const dRe = R.scale(R.sub(xRe, yRe), factor);
+    const dIm = R.scale(R.sub(xIm, yIm), factor);
+    v128.store(a + o, R.scale(R.add(xRe, yRe), factor));
+    v128.store(a + o + im, R.scale(R.add(xIm, yIm), factor));
     v128.store(far + o, adjointProductRe(dRe, dIm, wRe, wIm));
     v128.store(far + o + im, adjointProductIm(dRe, dIm, wRe, wIm));
   }
@@ -317,36 +318,36 @@ export function ifft(a: usize, logn: i32): void {
     return;
   }
   const im: usize = (<usize>4) << logn;
-  const scale: f64 = 1.0 / <f64>(1 << (logn - 1));
+  const scale = R.powerOfTwo(1 - logn);
   let blocks: usize = (<usize>1) << (logn - 3);
   const first: usize = 2 - (<usize>logn & 1);
   ifftFirstTwoLevels(a, blocks, im);
   for (let quarter: usize = 4; blocks > first; quarter <<= 2) {
     blocks >>= 2;
-    ifftTwoLevels(a, blocks, quarter, im, blocks == 1 ? scale : 1.0);
+    ifftTwoLevels(a, blocks, quarter, im, blocks == 1 ? scale : R.bits(1.0));
   }
   if (first == 2) {
     ifftTopLevel(a, (<usize>1) << (logn - 2), scale);
   } else if (logn == 3) {
-    const factor = f64x2.splat(scale);
+    const factor = i64x2.splat(scale);
     for (let o: usize = 0; o < 64; o += 16) {
-      v128.store(a + o, f64x2.mul(v128.load(a + o), factor));
+      v128.store(a + o, R.scale(v128.load(a + o), factor));
     }
   }
 }
 
 /** Undoes `fftOfFour`, divided by two. */
 function ifftOfFour(a: usize): void {
-  const wRe = load<f64>(ROOT_RE, 8);
-  const wIm = load<f64>(ROOT_IM, 8);
-  const xRe = load<f64>(a);
-  const yRe = load<f64>(a, 8);
-  const xIm = load<f64>(a, 16);
-  const yIm = load<f64>(a, 24);
-  const dRe = 0.5 * (xRe - yRe);
-  const dIm = 0.5 * (xIm - yIm);
-  store<f64>(a, 0.5 * (xRe + yRe));
-  store<f64>(a, dRe * wRe + dIm * wIm, 8);
-  store<f64>(a, 0.5 * (xIm + yIm), 16);
-  store<f64>(a, dIm * wRe - dRe * wIm, 24);
+  const wRe = load<u64>(ROOT_RE, 8);
+  const wIm = load<u64>(ROOT_IM, 8);
+  const xRe = load<u64>(a);
+  const yRe = load<u64>(a, 8);
+  const xIm = load<u64>(a, 16);
+  const yIm = load<u64>(a, 24);
+  const dRe = R.mul1(R.bits(0.5), R.sub1(xRe, yRe));
+  const dIm = R.mul1(R.bits(0.5), R.sub1(xIm, yIm));
+  store<u64>(a, R.mul1(R.bits(0.5), R.add1(xRe, yRe)));
+  store<u64>(a, R.add1(R.mul1(dRe, wRe), R.mul1(dIm, wIm)), 8);
+  store<u64>(a, R.mul1(R.bits(0.5), R.add1(xIm, yIm)), 16);
+  store<u64>(a, R.sub1(R.mul1(dIm, wRe), R.mul1(dRe, wIm)), 24);
 }

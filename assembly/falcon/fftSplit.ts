@@ -5,6 +5,7 @@
  * Halving precedes the product with the root, unlike in the reference: it is a power of two, so no
  * bit differs.
  */
+import * as R from './real';
 import { highHalves, lowHalves } from '../shared/lanes';
 import { adjointProductIm, adjointProductRe, productIm, productRe } from './fpr';
 import { ROOT_IM, ROOT_RE } from './fftTables.gen';
@@ -57,15 +58,15 @@ export function splitPair(
   wRe: v128,
   wIm: v128,
 ): void {
-  const half = f64x2.splat(0.5);
+  const half = R.splat(0.5);
   const aRe = lowHalves(re0, re1);
   const bRe = highHalves(re0, re1);
   const aIm = lowHalves(im0, im1);
   const bIm = highHalves(im0, im1);
-  const dRe = f64x2.mul(f64x2.sub(aRe, bRe), half);
-  const dIm = f64x2.mul(f64x2.sub(aIm, bIm), half);
-  v128.store(out, f64x2.mul(f64x2.add(aRe, bRe), half));
-  v128.store(out + quarter, f64x2.mul(f64x2.add(aIm, bIm), half));
+  const dRe = R.scale(R.sub(aRe, bRe), half);
+  const dIm = R.scale(R.sub(aIm, bIm), half);
+  v128.store(out, R.scale(R.add(aRe, bRe), half));
+  v128.store(out + quarter, R.scale(R.add(aIm, bIm), half));
   v128.store(out + 2 * quarter, adjointProductRe(dRe, dIm, wRe, wIm));
   v128.store(out + 3 * quarter, adjointProductIm(dRe, dIm, wRe, wIm));
 }
@@ -94,10 +95,10 @@ export function mergeFft(f: usize, halves: usize, logn: i32): void {
     const wIm = v128.load(rootIm + o);
     const bRe = productRe(cRe, cIm, wRe, wIm);
     const bIm = productIm(cRe, cIm, wRe, wIm);
-    const sRe = f64x2.add(aRe, bRe);
-    const sIm = f64x2.add(aIm, bIm);
-    const dRe = f64x2.sub(aRe, bRe);
-    const dIm = f64x2.sub(aIm, bIm);
+    const sRe = R.add(aRe, bRe);
+    const sIm = R.add(aIm, bIm);
+    const dRe = R.sub(aRe, bRe);
+    const dIm = R.sub(aIm, bIm);
     const out = f + (o << 1);
     v128.store(out, lowHalves(sRe, dRe));
     v128.store(out, highHalves(sRe, dRe), 16);

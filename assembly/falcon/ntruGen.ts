@@ -1,4 +1,5 @@
 /** The short polynomials of a key: sampling and the reference's tests, in the same order. */
+import * as R from './real';
 import { fft, ifft } from './fft';
 import { sampleSmall } from './gaussianF';
 import { FLOATS } from './keygenLayout';
@@ -24,7 +25,7 @@ export const TOO_SKEW: i32 = 3;
  * Memory: FLOATS: f (n) | g (n) | norms (n/2)
  * Secret: f, g
  */
-export function gramSchmidtNorm(logn: i32, f: usize, g: usize): f64 {
+export function gramSchmidtNorm(logn: i32, f: usize, g: usize): u64 {
   const n = 1 << logn;
   const size = <usize>8 << logn;
   const fFft = FLOATS;
@@ -39,12 +40,12 @@ export function gramSchmidtNorm(logn: i32, f: usize, g: usize): f64 {
   scaleAdjoint(gFft, norms, logn);
   ifft(fFft, logn);
   ifft(gFft, logn);
-  let sum: f64 = 0;
+  let sum: u64 = 0;
   for (let i: usize = 0; i < size; i += 8) {
-    const x = load<f64>(fFft + i);
-    const y = load<f64>(gFft + i);
-    sum += x * x;
-    sum += y * y;
+    const x = load<u64>(fFft + i);
+    const y = load<u64>(gFft + i);
+    sum = R.add1(sum, R.mul1(x, x));
+    sum = R.add1(sum, R.mul1(y, y));
   }
   return sum;
 }
@@ -52,21 +53,17 @@ export function gramSchmidtNorm(logn: i32, f: usize, g: usize): f64 {
 /** a = q adj(a) norms. */
 function scaleAdjoint(a: usize, norms: usize, logn: i32): void {
   const half = <usize>4 << logn;
-  const q = f64x2.splat(12289);
+  const q = R.splat(12289);
   for (let i: usize = 0; i < half; i += 16) {
     const norm = v128.load(norms + i);
-    v128.store(a + i, f64x2.mul(f64x2.mul(v128.load(a + i), q), norm));
-    const im = f64x2.neg(v128.load(a + half + i));
-    v128.store(a + half + i, f64x2.mul(f64x2.mul(im, q), norm));
+    v128.store(a + i, R.mul(R.mul(v128.load(a + i), q), norm));
+    const im = R.neg(v128.load(a + half + i));
+    v128.store(a + half + i, R.mul(R.mul(im, q), norm));
   }
 }
 
-/** 1.17^2 q = 16822.4121, as the reference rounds it. */
-// @ts-ignore: decorator
-@inline
-function gramSchmidtBound(): f64 {
-  return reinterpret<f64>(<u64>4670353323383631276);
-}
+/** The pattern of 1.17^2 q = 16822.4121, as the reference rounds it. */
+const GRAM_SCHMIDT_BOUND: u64 = 4670353323383631276;
 
 /**
  * Samples f and g.
@@ -95,6 +92,6 @@ export function judgeSmall(logn: i32, f: usize, g: usize): i32 {
   const limit = 1 << (smallBits(logn) - 1);
   if (reaches(f, n, limit) || reaches(g, n, limit)) return TOO_WIDE;
   if (normSqSmall(f, n) + normSqSmall(g, n) >= 16823) return TOO_FAR;
-  if (!(gramSchmidtNorm(logn, f, g) < gramSchmidtBound())) return TOO_SKEW;
+  if (!R.less1(gramSchmidtNorm(logn, f, g), GRAM_SCHMIDT_BOUND)) return TOO_SKEW;
   return FIT;
 }

@@ -8,6 +8,7 @@
  * schedule of scales. The integers are exact, so their arithmetic is independent of the
  * reference's.
  */
+import * as R from './real';
 import { adjointProductIm, adjointProductRe } from './fpr';
 import { fft, ifft } from './fft';
 import { CRT, CURRENT, FLOATS, PRODUCT_KFG, ROW, WIDE } from './keygenLayout';
@@ -31,13 +32,6 @@ const WINDOW: i32 = 10;
 /** log2 of the smallest degree at which k f is computed by NTT. */
 const NTT_FROM: i32 = 5;
 
-/** 2^e for -1022 <= e <= 1023. */
-// @ts-ignore: decorator
-@inline
-export function powerOfTwo(e: i32): f64 {
-  return reinterpret<f64>(<u64>(1023 + e) << 52);
-}
-
 /**
  * 1 / (|f|^2 + |g|^2), value by value.
  *
@@ -50,22 +44,23 @@ export function inverseNorms(out: usize, fg: usize, logm: i32): void {
   const half = <usize>4 << logm;
   const g = fg + 2 * half;
   if (logm == 1) {
-    const f0 = load<f64>(fg);
-    const f1 = load<f64>(fg, 8);
-    const g0 = load<f64>(fg, 16);
-    const g1 = load<f64>(fg, 24);
-    store<f64>(out, 1.0 / (f0 * f0 + f1 * f1 + (g0 * g0 + g1 * g1)));
+    const f0 = load<u64>(fg);
+    const f1 = load<u64>(fg, 8);
+    const g0 = load<u64>(fg, 16);
+    const g1 = load<u64>(fg, 24);
+    const ff = R.add1(R.mul1(f0, f0), R.mul1(f1, f1));
+    const gg = R.add1(R.mul1(g0, g0), R.mul1(g1, g1));
+    store<u64>(out, R.inverse1(R.add1(ff, gg)));
     return;
   }
-  const one = f64x2.splat(1);
   for (let i: usize = 0; i < half; i += 16) {
     const fRe = v128.load(fg + i);
     const fIm = v128.load(fg + half + i);
     const gRe = v128.load(g + i);
     const gIm = v128.load(g + half + i);
-    const ff = f64x2.add(f64x2.mul(fRe, fRe), f64x2.mul(fIm, fIm));
-    const gg = f64x2.add(f64x2.mul(gRe, gRe), f64x2.mul(gIm, gIm));
-    v128.store(out + i, f64x2.div(one, f64x2.add(ff, gg)));
+    const ff = R.add(R.mul(fRe, fRe), R.mul(fIm, fIm));
+    const gg = R.add(R.mul(gRe, gRe), R.mul(gIm, gIm));
+    v128.store(out + i, R.inverse(R.add(ff, gg)));
   }
 }
 
@@ -82,17 +77,21 @@ export function quotientFft(FG: usize, fg: usize, norms: usize, logm: i32): void
   const G = FG + 2 * half;
   const g = fg + 2 * half;
   if (logm == 1) {
-    const F0 = load<f64>(FG);
-    const F1 = load<f64>(FG, 8);
-    const G0 = load<f64>(FG, 16);
-    const G1 = load<f64>(FG, 24);
-    const f0 = load<f64>(fg);
-    const f1 = load<f64>(fg, 8);
-    const g0 = load<f64>(fg, 16);
-    const g1 = load<f64>(fg, 24);
-    const norm = load<f64>(norms);
-    store<f64>(FG, (F0 * f0 + F1 * f1 + (G0 * g0 + G1 * g1)) * norm);
-    store<f64>(FG, (F1 * f0 - F0 * f1 + (G1 * g0 - G0 * g1)) * norm, 8);
+    const F0 = load<u64>(FG);
+    const F1 = load<u64>(FG, 8);
+    const G0 = load<u64>(FG, 16);
+    const G1 = load<u64>(FG, 24);
+    const f0 = load<u64>(fg);
+    const f1 = load<u64>(fg, 8);
+    const g0 = load<u64>(fg, 16);
+    const g1 = load<u64>(fg, 24);
+    const norm = load<u64>(norms);
+    let x = R.add1(R.mul1(F0, f0), R.mul1(F1, f1));
+    let y = R.add1(R.mul1(G0, g0), R.mul1(G1, g1));
+    store<u64>(FG, R.mul1(R.add1(x, y), norm));
+    x = R.sub1(R.mul1(F1, f0), R.mul1(F0, f1));
+    y = R.sub1(R.mul1(G1, g0), R.mul1(G0, g1));
+    store<u64>(FG, R.mul1(R.add1(x, y), norm), 8);
     return;
   }
   for (let i: usize = 0; i < half; i += 16) {
@@ -107,10 +106,10 @@ export function quotientFft(FG: usize, fg: usize, norms: usize, logm: i32): void
     const norm = v128.load(norms + i);
     let x = adjointProductRe(FRe, FIm, fRe, fIm);
     let y = adjointProductRe(GRe, GIm, gRe, gIm);
-    v128.store(FG + i, f64x2.mul(f64x2.add(x, y), norm));
+    v128.store(FG + i, R.mul(R.add(x, y), norm));
     x = adjointProductIm(FRe, FIm, fRe, fIm);
     y = adjointProductIm(GRe, GIm, gRe, gIm);
-    v128.store(FG + half + i, f64x2.mul(f64x2.add(x, y), norm));
+    v128.store(FG + half + i, R.mul(R.add(x, y), norm));
   }
 }
 
@@ -119,13 +118,13 @@ export function quotientFft(FG: usize, fg: usize, norms: usize, logm: i32): void
  * For m < 4 only m values are written.
  */
 function roundQuotient(k: usize, x: usize, logm: i32, e: i32): bool {
-  const scale = f64x2.splat(powerOfTwo(e));
-  const limit = f64x2.splat(2147483647);
+  const scale = i64x2.splat(R.powerOfTwo(e));
+  const limit = R.splat(2147483647);
   let good = i64x2.splat(-1);
   for (const end = x + (<usize>8 << logm); x < end; x += 16) {
-    const v = f64x2.mul(v128.load(x), scale);
-    good = v128.and(good, f64x2.lt(f64x2.abs(v), limit));
-    store<u64>(k, i64x2.extract_lane(i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v)), 0));
+    const v = R.scale(v128.load(x), scale);
+    good = v128.and(good, R.less(R.abs(v), limit));
+    store<u64>(k, i64x2.extract_lane(R.toI32(v), 0));
     k += 8;
   }
   return i64x2.all_true(good);

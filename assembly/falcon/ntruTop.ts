@@ -3,6 +3,7 @@
  * depth 1 entirely in doubles, depth 0 with the quotient's numerator and denominator exact. The
  * doubles are bit-identical to the round-3 reference's (see ntruReduce.ts).
  */
+import * as R from './real';
 import { fft, ifft } from './fft';
 import { productIm, productRe } from './fpr';
 import { CURRENT, FLOATS, ROW, WIDE } from './keygenLayout';
@@ -21,8 +22,8 @@ function subtractProduct(a: usize, b: usize, k: usize, logm: i32): void {
     const aIm = v128.load(a + half + i);
     const kRe = v128.load(k + i);
     const kIm = v128.load(k + half + i);
-    v128.store(a + i, f64x2.sub(v128.load(b + i), productRe(aRe, aIm, kRe, kIm)));
-    v128.store(a + half + i, f64x2.sub(v128.load(b + half + i), productIm(aRe, aIm, kRe, kIm)));
+    v128.store(a + i, R.sub(v128.load(b + i), productRe(aRe, aIm, kRe, kIm)));
+    v128.store(a + half + i, R.sub(v128.load(b + half + i), productIm(aRe, aIm, kRe, kIm)));
   }
 }
 
@@ -54,8 +55,8 @@ export function solveDepth1(logn: i32): bool {
   let good = i64x2.splat(-1);
   for (let i: usize = 0; i < size; i += 16) {
     const z = v128.load(k + i);
-    good = v128.and(good, f64x2.lt(f64x2.abs(z), f64x2.splat(9223372036854775808.0)));
-    v128.store(k + i, f64x2.nearest(z));
+    good = v128.and(good, R.less(R.abs(z), R.splat(9223372036854775808.0)));
+    v128.store(k + i, R.nearest(z));
   }
   if (!i64x2.all_true(good)) return false;
   fft(k, logm);
@@ -65,7 +66,7 @@ export function solveDepth1(logn: i32): bool {
   ifft(f + size, logm);
   for (let i: usize = 0; i < size; i += 8) {
     // i counts words of the pair: two doubles per step
-    const z = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(f + (i << 1))));
+    const z = R.toI32(v128.load(f + (i << 1)));
     store<u64>(CURRENT + i, i64x2.extract_lane(z, 0) & 0x7fffffff7fffffff);
   }
   return true;
@@ -81,7 +82,7 @@ function reversed(a: v128): v128 {
 /** Converts signed i32[n] (one word each, centred) to doubles. */
 function wordsToDouble(out: usize, a: usize, n: i32): void {
   for (const end = a + (<usize>n << 2); a < end; a += 8) {
-    v128.store(out, f64x2.convert_low_i32x4_s(v128.load64_zero(a)));
+    v128.store(out, R.fromI32(v128.load64_zero(a)));
     out += 16;
   }
 }
@@ -187,16 +188,15 @@ export function solveDepth0(logn: i32, F: usize, G: usize, f: usize, g: usize): 
   wordsToDouble(denominator, WIDE + size, n);
   fft(numerator, logn);
   fft(denominator, logn);
-  const one = f64x2.splat(1);
   for (let i: usize = 0; i < size; i += 16) {
     // the denominator equals its adjoint: real
-    const inverse = f64x2.div(one, v128.load(denominator + i));
-    v128.store(numerator + i, f64x2.mul(v128.load(numerator + i), inverse));
-    v128.store(numerator + size + i, f64x2.mul(v128.load(numerator + size + i), inverse));
+    const inverse = R.inverse(v128.load(denominator + i));
+    v128.store(numerator + i, R.mul(v128.load(numerator + i), inverse));
+    v128.store(numerator + size + i, R.mul(v128.load(numerator + size + i), inverse));
   }
   ifft(numerator, logn);
   for (let i: usize = 0; i < size; i += 8) {
-    const k = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(numerator + (i << 1))));
+    const k = R.toI32(v128.load(numerator + (i << 1)));
     store<u64>(WIDE + i, i64x2.extract_lane(fromSigned4(k, P), 0));
   }
   rnsNtt(WIDE, logn, 0);

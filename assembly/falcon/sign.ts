@@ -2,6 +2,7 @@
  * Signing: samples a short (s1, s2) with s1 + s2 h = c, encodes s2, verifies the result, and
  * releases it.
  */
+import * as R from './real';
 import { lowHalves, upperHalf } from '../shared/lanes';
 import { shakeAbsorb, shakeFlip, shakeInit, shakeSqueeze } from '../shared/keccak';
 import { E_INTERNAL, E_SIG_NORM, OK } from '../shared/status';
@@ -183,7 +184,7 @@ export function samplePreimage(logn: i32): void {
   pointToDoubles(t0, PRODUCT, logn);
   fft(t0, logn);
   target(t0, t1, b01, b11, size >> 1);
-  ffSampling(t0, t1, expandedTree(logn), logn, t1 + size, 256.0 * sigmaMin(logn));
+  ffSampling(t0, t1, expandedTree(logn), logn, t1 + size, R.mul1(R.bits(256.0), sigmaMin(logn)));
   latticePoint(t1, t0, b01, b11, size >> 1);
   ifft(t1, logn);
   negateRounded(S2, t1, logn);
@@ -193,8 +194,8 @@ export function samplePreimage(logn: i32): void {
 function pointToDoubles(out: usize, c: usize, logn: i32): void {
   for (const end = c + (<usize>2 << logn); c < end; c += 8, out += 32) {
     const x = i32x4.extend_low_i16x8_u(v128.load64_zero(c));
-    v128.store(out, f64x2.convert_low_i32x4_s(x));
-    v128.store(out, f64x2.convert_low_i32x4_s(upperHalf(x)), 16);
+    v128.store(out, R.fromI32(x));
+    v128.store(out, R.fromI32(upperHalf(x)), 16);
   }
 }
 
@@ -202,19 +203,19 @@ function pointToDoubles(out: usize, c: usize, logn: i32): void {
  * Step 3: (t0, t1) = (c b11 / q, -c b01 / q), c in t0. `im`: bytes from real to imaginary parts.
  */
 function target(t0: usize, t1: usize, b01: usize, b11: usize, im: usize): void {
-  const plus = f64x2.splat(INVERSE_Q);
-  const minus = f64x2.splat(-INVERSE_Q);
+  const plus = R.splat(INVERSE_Q);
+  const minus = R.splat(-INVERSE_Q);
   for (let o: usize = 0; o < im; o += 16) {
     const cRe = v128.load(t0 + o);
     const cIm = v128.load(t0 + o + im);
     let bRe = v128.load(b01 + o);
     let bIm = v128.load(b01 + o + im);
-    v128.store(t1 + o, f64x2.mul(productRe(cRe, cIm, bRe, bIm), minus));
-    v128.store(t1 + o + im, f64x2.mul(productIm(cRe, cIm, bRe, bIm), minus));
+    v128.store(t1 + o, R.mul(productRe(cRe, cIm, bRe, bIm), minus));
+    v128.store(t1 + o + im, R.mul(productIm(cRe, cIm, bRe, bIm), minus));
     bRe = v128.load(b11 + o);
     bIm = v128.load(b11 + o + im);
-    v128.store(t0 + o, f64x2.mul(productRe(cRe, cIm, bRe, bIm), plus));
-    v128.store(t0 + o + im, f64x2.mul(productIm(cRe, cIm, bRe, bIm), plus));
+    v128.store(t0 + o, R.mul(productRe(cRe, cIm, bRe, bIm), plus));
+    v128.store(t0 + o + im, R.mul(productIm(cRe, cIm, bRe, bIm), plus));
   }
 }
 
@@ -231,20 +232,20 @@ function latticePoint(z1: usize, z0: usize, b01: usize, b11: usize, im: usize): 
     const bIm = v128.load(b01 + o + im);
     let x = productRe(xRe, xIm, aRe, aIm);
     let y = productRe(yRe, yIm, bRe, bIm);
-    v128.store(z1 + o, f64x2.add(x, y));
+    v128.store(z1 + o, R.add(x, y));
     x = productIm(xRe, xIm, aRe, aIm);
     y = productIm(yRe, yIm, bRe, bIm);
-    v128.store(z1 + o + im, f64x2.add(x, y));
+    v128.store(z1 + o + im, R.add(x, y));
   }
 }
 
 /** out = -a, rounded to nearest; values beyond 16 bits saturate, and no form can encode them. */
 function negateRounded(out: usize, a: usize, logn: i32): void {
   for (const end = out + (<usize>2 << logn); out < end; out += 16, a += 64) {
-    const x0 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a)));
-    const x1 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 16)));
-    const x2 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 32)));
-    const x3 = i32x4.trunc_sat_f64x2_s_zero(f64x2.nearest(v128.load(a, 48)));
+    const x0 = R.toI32(v128.load(a));
+    const x1 = R.toI32(v128.load(a, 16));
+    const x2 = R.toI32(v128.load(a, 32));
+    const x3 = R.toI32(v128.load(a, 48));
     const low = i32x4.neg(lowHalves(x0, x1));
     const high = i32x4.neg(lowHalves(x2, x3));
     v128.store(out, i16x8.narrow_i32x4_s(low, high));

@@ -1,4 +1,5 @@
 /** Polynomials of small coefficients, i8[n]: f, g, F and G. */
+import * as R from './real';
 import { upperHalf } from '../shared/lanes';
 
 /** i8[n] to i16[n]. */
@@ -14,8 +15,8 @@ export function widen(out: usize, a: usize, n: i32): void {
 export function smallToDouble(out: usize, a: usize, n: i32): void {
   for (const end = a + n; a < end; a += 4, out += 32) {
     const x = i32x4.extend_low_i16x8_s(i16x8.extend_low_i8x16_s(v128.load32_zero(a)));
-    v128.store(out, f64x2.convert_low_i32x4_s(x));
-    v128.store(out, f64x2.convert_low_i32x4_s(upperHalf(x)), 16);
+    v128.store(out, R.fromI32(x));
+    v128.store(out, R.fromI32(upperHalf(x)), 16);
   }
 }
 

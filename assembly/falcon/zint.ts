@@ -9,6 +9,7 @@
  * Signed integers are in two's complement over 31 len bits: bit 30 of the last word is the sign. In
  * residue form (RNS) word u is the value mod prime u instead.
  */
+import * as R from './real';
 import { evens, upperHalf } from '../shared/lanes';
 import { PRIME, PRIME_CRT } from './keygenTables.gen';
 import { P0I, R2, T31, mulMont, mulMont4, primeAt, sub4 } from './rns';
@@ -227,18 +228,18 @@ export function zintToDouble(out: usize, a: usize, len: i32, count: i32): void {
     const negative = i32x4.shr_s(i32x4.shl(v128.load(last), 1), 31);
     const mask = v128.and(negative, M31);
     let carry = i32x4.neg(negative);
-    let low = f64x2.splat(0);
-    let high = f64x2.splat(0);
-    let scale: f64 = 1;
+    let low = R.splat(0);
+    let high = R.splat(0);
+    let exponent = 0;
     for (; w <= last; w += row) {
       let x = i32x4.add(v128.xor(v128.load(w), mask), carry);
       carry = i32x4.shr_u(x, 31);
       x = v128.and(x, M31);
       x = i32x4.sub(v128.xor(x, negative), negative);
-      const s = f64x2.splat(scale);
-      low = f64x2.add(low, f64x2.mul(f64x2.convert_low_i32x4_s(x), s));
-      high = f64x2.add(high, f64x2.mul(f64x2.convert_low_i32x4_s(upperHalf(x)), s));
-      scale *= 2147483648.0;
+      const s = i64x2.splat(R.powerOfTwo(exponent));
+      low = R.add(low, R.scale(R.fromI32(x), s));
+      high = R.add(high, R.scale(R.fromI32(upperHalf(x)), s));
+      exponent += 31;
     }
     v128.store(out + (i << 1), low);
     v128.store(out + (i << 1), high, 16);

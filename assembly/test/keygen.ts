@@ -61,7 +61,7 @@ export function judge(logn: i32): i32 {
 }
 
 export function skewness(logn: i32): f64 {
-  return gramSchmidtNorm(logn, f, g);
+  return reinterpret<f64>(gramSchmidtNorm(logn, f, g));
 }
 
 export function invertible(logn: i32): i32 {

@@ -34,7 +34,7 @@ export function samplePairs(count: i32): i32 {
   samplerStart();
   for (let i = 0; i < count; i++) {
     const record = A + (<usize>i << 5);
-    const z = samplePair(v128.load(record), load<f64>(record, 16), load<f64>(record, 24));
+    const z = samplePair(v128.load(record), load<u64>(record, 16), load<u64>(record, 24));
     v128.store(record, z);
   }
   return i32(samplerFailed());
@@ -54,7 +54,7 @@ export function baseSample(): i32 {
 }
 
 export function sampleTree(t0: usize, t1: usize, logn: i32, tmp: usize, ccsScale: f64): void {
-  ffSampling(t0, t1, expandedTree(logn), logn, tmp, ccsScale);
+  ffSampling(t0, t1, expandedTree(logn), logn, tmp, reinterpret<u64>(ccsScale));
 }
 
 export function treeOffset(logn: i32): i32 {

@@ -19,25 +19,14 @@ export const EXPANSION: Allowed = {
   why:
     'values of the tree are divided by each other, its leaves are square roots: in every ' +
     'expansion, so in every signature by a raw key',
-  places: [
-    'expandKey/ldlNode: division: let t = f64x2.div(one, f64x2.add(f64x2.mul(aRe, aRe),',
-    'expandKey/ldlNode: division: t = f64x2.div(one, f64x2.add(f64x2.mul(cRe, cRe), f64x2.mul(',
-    'expandKey/ldlLeaves: division: let t = f64x2.div(one, f64x2.add(f64x2.mul(aRe, aRe),',
-    'expandKey/ldlLeaves: division: t = f64x2.div(one, f64x2.add(f64x2.mul(cRe, cRe), f64x2.mul(',
-    'expandKey/ldlLeaves: division: const leafLeft = f64x2.mul(f64x2.sqrt(cRe), scale);',
-    'expandKey/ldlLeaves: division: const leafRight = f64x2.mul(f64x2.sqrt(f64x2.sub(cRe,',
-  ],
+  places: ['expandKey/ldlNode: division: ', 'expandKey/ldlLeaves: division: '],
 };
 
 export const REDUCTION: Allowed = {
   why:
     'key generation divides by norms of f and g: the test of the candidate, and the ' +
     'reduction of F and G',
-  places: [
-    'ntruReduce/inverseNorms: division: store<f64>(out, 1.0 / (f0 * f0 + f1 * f1 + (g0 * g0 + g1',
-    'ntruReduce/inverseNorms: division: v128.store(out + i, f64x2.div(one, f64x2.add(ff, gg)));',
-    'ntruTop/solveDepth0: division: const inverse = f64x2.div(one, v128.load(denominator + i));',
-  ],
+  places: ['ntruReduce/inverseNorms: division: ', 'ntruTop/solveDepth0: division: '],
 };
 
 export const TIES: Allowed = {
