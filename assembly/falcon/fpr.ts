@@ -2,7 +2,7 @@
  * The binary64 contract of signing, and its constants.
  *
  * Every sum, product, quotient and root here is one IEEE-754 binary64 operation, rounded to
- * nearest, ties to even, as WebAssembly prescribes for f64 and R. The *order* of operations is
+ * nearest, ties to even, as WebAssembly prescribes for f64 and f64x2. The *order* of operations is
  * part of the algorithm, since a signature depends on the last bit: all code in this folder keeps
  * the order of the round-3 reference (20211101, `sign_dyn`). Fused multiply-add and reassociation
  * are forbidden. Only the following changes are allowed, because they never change a result:

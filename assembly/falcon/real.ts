@@ -164,6 +164,16 @@ export function times55(a: u64): u64 {
     : <u64>(<i64>(reinterpret<f64>(a) * 36028797018963968.0));
 }
 
+/**
+ * Returns whether a number in memory has a magnitude of 2^64 or more, or is none. Signing by
+ * numbers below that does not overflow. Doubles that do reach the sampler as infinities or NaN.
+ */
+// @ts-ignore: decorator
+@inline
+export function overflows(from: usize, to: usize): bool {
+  return isDefined(REAL_ON_INTEGERS) ? integer.exceeds(from, to) : false;
+}
+
 // Single numbers
 
 /** a + b */

@@ -404,3 +404,12 @@ export function times55(a: u64): u64 {
   const value = mantissa(a) << (field(a) - 1020);
   return (value | (0 - (value >>> 63))) & 0x7fffffffffffffff;
 }
+
+/** Whether the magnitude of a number in memory is 2^64 or more; patterns are in the same order. */
+export function exceeds(from: usize, to: usize): bool {
+  let found = i64x2.splat(0);
+  for (; from < to; from += 16) {
+    found = v128.or(found, i64x2.ge_s(abs(v128.load(from)), i64x2.splat(0x43f0000000000000)));
+  }
+  return v128.any_true(found);
+}

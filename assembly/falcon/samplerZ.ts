@@ -244,7 +244,7 @@ export function samplePair(mu: v128, inverseSigma: u64, ccsScale: u64): v128 {
     }
     if (chosenA < 3) {
       consume(start, 3);
-      b = sampleOne(upperHalf(mu), inverseSigma, ccsScale);
+      b = sampleOne(upperHalf(r), dss, ccs, upperHalf(mu), inverseSigma, ccsScale);
       break;
     }
     consume(start, 2); // a rejected three; candidate 3 was judged only for b
@@ -253,13 +253,19 @@ export function samplePair(mu: v128, inverseSigma: u64, ccsScale: u64): v128 {
 }
 
 /**
- * Draws one sample, around the centre in lane 0: both judgements use it, so together they cover
- * four candidates.
+ * Draws one sample: both judgements use the same centre, so together they cover four candidates.
+ *
+ * Shape:  r, dss, ccs as for judgeFour; what they were made from, for a tie
+ * Secret: all
  */
-function sampleOne(mu: v128, inverseSigma: u64, ccsScale: u64): i32 {
-  const r = centres(lowHalves(mu, mu));
-  const dss = narrowness(inverseSigma);
-  const ccs = height(inverseSigma, ccsScale);
+function sampleOne(
+  r: v128,
+  dss: v128,
+  ccs: v128,
+  mu: v128,
+  inverseSigma: u64,
+  ccsScale: u64,
+): i32 {
   for (let left = MAX_ROUNDS; left > 0; left--) {
     const start = streamPosition();
     const judged = judgeFour(r, dss, ccs);

@@ -75,7 +75,7 @@ export function expandSecretKey(logn: i32): i32 {
  *         SEED), profile ROUND_3 or ETH_FALCON -> SIG
  * Memory: SHAKE, COUNTER, POINT, PRODUCT, S2, WORDS, PAIRS, SIGN_TMP, the stream of chachaPrng.ts
  * Secret: EXPANDED, the sampler seed
- * Errors: E_INTERNAL (a sampler that finds nothing, a result that does not verify), SIG cleared;
+ * Errors: E_INTERNAL (a damaged tree, a result that does not verify), SIG cleared;
  *         otherwise the signature's length
  */
 export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
@@ -132,6 +132,7 @@ export function startPoint(logn: i32, format: i32, messageLen: i32, profile: i32
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
  */
 export function attempt(logn: i32, fit: i32, format: i32): i32 {
+  if (R.overflows(EXPANDED, expandedPrepared(logn))) return refuse(logn);
   for (let tries = 0; tries < MAX_ATTEMPTS; tries++) {
     shakeSqueeze(SEEDS, SEEDS + 256, 56);
     streamInit(SEEDS + 256);
