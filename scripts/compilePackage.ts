@@ -8,11 +8,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const MODULES = ['falcon', 'labrador'].flatMap((name) => [
-  name,
-  `${name}.relaxed`,
-  `${name}.verify`,
-]);
+const MODULES = [
+  ...['falcon', 'falcon.relaxed', 'falcon.integer', 'falcon.verify'],
+  ...['labrador', 'labrador.relaxed', 'labrador.verify'],
+];
 
 /** Compiles the sources; their generated parts must exist. */
 export function compilePackage(dist: string): void {
@@ -29,10 +28,10 @@ export function compilePackage(dist: string): void {
     copyFileSync(join(root, `build/${name}.wasm`), join(dist, `${name}.wasm`));
   }
   // The small entries hold them already.
-  for (const name of ['falcon/falcon', 'aggregate/labrador']) {
-    rmSync(join(dist, `${name}.verify.wasm.gen.js`), { force: true });
+  const held = ['falcon/falcon.integer', 'falcon/falcon.verify', 'aggregate/labrador.verify'];
+  for (const name of [...held, 'aggregate/labrador.verify.relaxed']) {
+    rmSync(join(dist, `${name}.wasm.gen.js`), { force: true });
   }
-  rmSync(join(dist, 'aggregate/labrador.verify.relaxed.wasm.gen.js'), { force: true });
   copyFileSync(join(root, 'src/shared/wasmModule.d.ts'), join(dist, 'wasmModule.d.ts'));
   copyFileSync(join(root, 'src/cli/falconry.cjs'), join(dist, 'cli/falconry.cjs'));
   chmodSync(join(dist, 'cli/falconry.cjs'), 0o755);

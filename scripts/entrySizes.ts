@@ -13,6 +13,7 @@ import { ROOT } from './generated.ts';
 const ENTRIES: readonly (readonly [entry: string, imports: string, limit?: number])[] = [
   ['falconry', 'everything'],
   ['falconry', '{ falcon512 }'],
+  ['falconry/integer', '{ falcon512 }', 80_000],
   ['falconry/aggregate', 'everything'],
   ['falconry/verify', 'everything', 45_500],
   ['falconry/verify', '{ falcon512 }', 38_000],

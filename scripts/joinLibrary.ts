@@ -32,7 +32,7 @@ const STARTERS = ['aggregate/threads.js', 'falcon/verifyPoolOptions.js'];
 /** The modules that a module of `dist` imports. */
 function importsOf(dist: string, path: string): string[] {
   const text = readFileSync(join(dist, path), 'utf8');
-  return [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'(\.[^']+)'/g)].map(([, to]) =>
+  return [...text.matchAll(/(?:\bfrom|\bimport|\bimport\()\s*['"](\.[^'"]+)['"]/g)].map(([, to]) =>
     posix.join(posix.dirname(path), to!),
   );
 }

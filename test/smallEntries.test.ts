@@ -1,4 +1,4 @@
-/** The entries that verify and do nothing else, as the package builds them. */
+/** The entries that have modules of their own, as the package builds them. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROOT } from '../scripts/generated.ts';
 import * as relaxed from '../src/aggregate/labrador.verify.relaxed.wasm.gen.ts';
 import * as labrador from '../src/aggregate/labrador.verify.wasm.gen.ts';
+import * as integerModule from '../src/falcon/falcon.integer.wasm.gen.ts';
 import * as falcon from '../src/falcon/falcon.verify.wasm.gen.ts';
 import { decodeSignature, encodeSignature } from '../src/falcon/points.ts';
 import { CodedError } from '../src/shared/errors.ts';
@@ -50,6 +51,7 @@ describe('their modules', () => {
     JSON.parse(await readFile(join(ROOT, 'wasm.lock.json'), 'utf8')).modules[name];
 
   test.each([
+    ['falcon.integer', integerModule],
     ['falcon.verify', falcon],
     ['labrador.verify', labrador],
   ])('%s unpacks to what wasm.lock.json names, imports nothing', async (name, generated) => {
@@ -125,6 +127,30 @@ describe.each(SETS)('falconry/verify, $falcon.name', ({ degree, falcon: whole })
     expect(own.verify(short, message, publicKey, { format: 'compressed' })).toBe(true);
     expect(own.verify(short, message, publicKey, { format: 'constantTime' })).toBe(false);
   });
+});
+
+test('falconry/integer: the keys and signatures of the whole library, from one module', async () => {
+  for (const { falcon: whole } of SETS) {
+    const own = entries.integer[whole.name];
+    const seed = testRandom('small integer').bytes(48);
+    const { publicKey, secretKey } = own.keygen(seed);
+    expect(whole.keygen(seed)).toEqual({ publicKey, secretKey });
+    // expanded and prepared keys of one serve the other
+    using expanded = whole.expandSecretKey(secretKey);
+    const signature = own.sign(seed, expanded, { salt: 'derived' });
+    expect(signature).toEqual(whole.sign(seed, secretKey, { salt: 'derived' }));
+    expect(own.verify(signature, seed, whole.preparePublicKey(publicKey))).toBe(true);
+    using ownExpanded = own.expandSecretKey(secretKey);
+    expect(whole.det.sign(seed, ownExpanded)).toEqual(own.det.sign(seed, secretKey));
+    expect(() => own.keygen(new Uint8Array(3))).toThrow(RangeError);
+  }
+  const { fnDsaDraft512 } = entries.integer;
+  expect(fnDsaDraft512.keygen(new Uint8Array(32)).publicKey).toHaveLength(897);
+  const text = await readFile(join(entries.folder, 'falcon/integer.js'), 'utf8');
+  expect(text.match(/var CODE\d* = /g)).toHaveLength(1);
+  expect(text.length).toBeLessThan(200_000);
+  const one = await bundled("export { falcon512 } from './falcon/integer.js';");
+  expect(gzipSync(one).length).toBeLessThan(80_000);
 });
 
 describe('falconry/verify-aggregate', () => {

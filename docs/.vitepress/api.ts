@@ -68,6 +68,7 @@ const PURPOSES: Readonly<Record<string, string>> = {
   'falconry/aggregate': 'Aggregation alone.',
   'falconry/verify': 'Verifies signatures of every profile, for pages that count kilobytes.',
   'falconry/verify-aggregate': 'Verifies aggregates, for pages that count kilobytes.',
+  'falconry/integer': 'Signatures without floating point.',
   'falconry/keys': 'Imports and exports keys: PEM, DER, JWK, passphrases, other programs.',
   'falconry/noble': 'Falcon with the interface of @noble/post-quantum.',
   'falconry/algorand': 'Accounts, addresses, mnemonics and the signer of Algorand.',

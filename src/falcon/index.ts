@@ -3,19 +3,13 @@
  * with the argument order of @noble/post-quantum.
  */
 
-import { copyBytes, InputBytes, readBytes, readOptions } from '../shared/arguments.ts';
+import { readOptions } from '../shared/arguments.ts';
 import type { WasmModule } from '../shared/hostTypes.ts';
-import { invalidSeal, seal, unseal } from './attached.ts';
-import { signAsAsked } from './coins.ts';
-import { createDeterministic } from './deterministicSigner.ts';
-import type { Falcon, FalconAttached, FalconOptions } from './falcon.ts';
-import { COMPRESSED, type FalconParams, paramsIn, paramsOf } from './params.ts';
-import { expand, keygen, publicKeyOf, readSeed, readSigningOptions } from './sign.ts';
-import { signStream } from './stream.ts';
+import type { Falcon, FalconOptions } from './falcon.ts';
+import { falconOn } from './falconOn.ts';
+import { paramsIn } from './params.ts';
 import type { ParameterSet } from './types.ts';
-import { createVerifier } from './verifier.ts';
-import { readPublicKey, verifyOne } from './verify.ts';
-import { bestModule, checkModule, compileAsync, type ModuleName, run, useModule } from './wasm.ts';
+import { bestModule, checkModule, compileAsync, useModule } from './wasm.ts';
 
 export type { ModuleName } from '../shared/wasmLoader.ts';
 export type * from './det.ts';
@@ -43,52 +37,7 @@ export function createFalcon(parameterSet: ParameterSet, options?: FalconOptions
     throw new RangeError('"profile" expected "round3" or "eth-falcon"');
   }
   const params = paramsIn(profile, parameterSet);
-  const module = asked === undefined ? bestModule() : checkModule(asked);
-
-  return Object.freeze({
-    ...createVerifier(params, module),
-    attached: createAttached(module, params),
-    det: createDeterministic(module, paramsOf(params.name)),
-    keygen: (seed, options) => keygen(module, params, readSeed(seed, options)),
-    getPublicKey: (secretKey) => publicKeyOf(module, params, secretKey),
-    sign(message, secretKey, signOptions) {
-      const input = readBytes('message', message);
-      const read = readSigningOptions(params, signOptions, ['format', 'testSeed', 'salt']);
-      return signAsAsked(module, params, input, secretKey, read);
-    },
-    signStream: (stream, secretKey, options) =>
-      signStream(module, params, stream, secretKey, options),
-    expandSecretKey: (secretKey) => expand(module, params, secretKey),
-  } satisfies Falcon);
-}
-
-function createAttached(module: ModuleName, params: FalconParams): FalconAttached {
-  return Object.freeze({
-    seal(message, secretKey, sealOptions) {
-      // A copy, so that the sealed message is the signed one.
-      const copy = copyBytes('message', message);
-      const options = readSigningOptions(params, sealOptions, ['testSeed', 'salt']);
-      const input = new InputBytes('message', copy);
-      return seal(params, copy, signAsAsked(module, params, input, secretKey, options));
-    },
-    open(sealed, publicKey, noOptions) {
-      const input = readBytes('sealed', sealed);
-      const key = readPublicKey('publicKey', params, publicKey);
-      readOptions(noOptions, []);
-      const parts = unseal(params, input);
-      if (parts === undefined) throw invalidSeal();
-      const signature = new InputBytes('signature', parts.signature);
-      const message = new InputBytes('message', parts.message);
-      const isValid = run(
-        module,
-        false,
-        // Zero padding is valid only in detached signatures.
-        (machine) => verifyOne(machine, params, signature, message, key, COMPRESSED) === undefined,
-      );
-      if (!isValid) throw invalidSeal();
-      return parts.message;
-    },
-  } satisfies FalconAttached);
+  return falconOn(asked === undefined ? bestModule() : checkModule(asked), params);
 }
 
 /** Falcon-512, NIST security level 1. See {@link Falcon} for its methods. */

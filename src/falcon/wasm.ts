@@ -11,7 +11,13 @@ import type { InputBytes } from '../shared/arguments.ts';
 import { CodedError } from '../shared/errors.ts';
 import type { WasmInstance, WasmModule } from '../shared/hostTypes.ts';
 import { apply, fill, set, slice, subarray } from '../shared/intrinsics.ts';
-import { bestModule, type ModuleName, moduleLoader } from '../shared/wasmLoader.ts';
+import {
+  bestModule,
+  type ModuleLoader,
+  type ModuleName,
+  type ModuleSource,
+  moduleLoader,
+} from '../shared/wasmLoader.ts';
 import { EDITS } from './falcon.relaxed.wasm.gen.ts';
 import { type FalconExports, MODULE } from './falcon.wasm.gen.ts';
 import { SALT_BYTES } from './params.ts';
@@ -130,10 +136,23 @@ const loader = /* @__PURE__ */ moduleLoader({
   landmark: 'hashInit',
 });
 
-const machines: { [N in ModuleName]: Machine | undefined } = {
-  plain: undefined,
-  relaxed: undefined,
-};
+let integerLoader: ModuleLoader | undefined;
+
+/** Supplies the build without floating point, which only `falconry/integer` contains. */
+export function provideInteger(module: ModuleSource['plain']): ModuleName {
+  integerLoader ??= moduleLoader({
+    plain: module,
+    relaxed: undefined,
+    file: 'falconry/falcon.integer.wasm',
+    setter: 'useFalconModule',
+    landmark: 'hashInit',
+  });
+  return 'integer';
+}
+
+const loaderOf = (name: ModuleName): ModuleLoader => (name === 'integer' ? integerLoader! : loader);
+
+const machines: { [N in ModuleName]?: Machine | undefined } = {};
 
 /**
  * Returns the module's instance; the first call creates it, in half a millisecond.
@@ -143,7 +162,7 @@ const machines: { [N in ModuleName]: Machine | undefined } = {
 export function machine(name: ModuleName): Machine {
   const made = machines[name];
   if (made !== undefined && !made.isLost) return made;
-  const started = new Machine(loader.instantiate(name));
+  const started = new Machine(loaderOf(name).instantiate(name));
   machines[name] = started;
   return started;
 }
@@ -151,13 +170,13 @@ export function machine(name: ModuleName): Machine {
 export { bestModule, checkModule, type ModuleName } from '../shared/wasmLoader.ts';
 
 /** See `useFalconModule` in index.ts. */
-export function useModule(module: WasmModule): void {
-  loader.use(module);
-  machines[bestModule()] = undefined;
+export function useModule(module: WasmModule, name: ModuleName = bestModule()): void {
+  loaderOf(name).use(module, name);
+  machines[name] = undefined;
 }
 
 /** Compiles the best build without blocking. */
-export const compileAsync = (name: ModuleName): Promise<void> => loader.compileAsync(name);
+export const compileAsync = (name: ModuleName): Promise<void> => loaderOf(name).compileAsync(name);
 
 /** A local name: some bundlers compile imports to getters, which need stack. */
 const zero = fill;

@@ -8,10 +8,11 @@ import type { WasmInstance, WasmModule } from './hostTypes.ts';
 import { type EmbeddedModule, moduleBytes } from './moduleEdits.ts';
 
 /**
- * `relaxed` uses relaxed SIMD instructions, only on inputs for which they are exact. Results are
- * the same.
+ * `relaxed` uses relaxed SIMD instructions, only on inputs for which they are exact. `integer` has
+ * no floating-point instructions; only objects of `falconry/integer` run on it. Results are the
+ * same.
  */
-export type ModuleName = 'plain' | 'relaxed';
+export type ModuleName = 'plain' | 'relaxed' | 'integer';
 
 /** The two builds of one module. */
 export interface ModuleLoader {
@@ -27,12 +28,12 @@ export interface ModuleLoader {
    */
   compileAsync(name: ModuleName): Promise<void>;
   /**
-   * Uses a precompiled module instead of the best build.
+   * Uses a precompiled module as the named build.
    *
    * @throws TypeError if it is not a compiled module, RangeError if it is a different module;
    *   CodedError `NO_WEBASSEMBLY`
    */
-  use(module: WasmModule): void;
+  use(module: WasmModule, name?: ModuleName): void;
 }
 
 /** The properties of a module that its loader needs. */
@@ -74,7 +75,7 @@ const accepts = (bytes: Uint8Array<ArrayBuffer>): boolean =>
 let relaxedIsSupported: boolean | undefined;
 
 /** Returns the fastest build that this engine supports; `plain` if it supports neither. */
-export function bestModule(): ModuleName {
+export function bestModule(): 'plain' | 'relaxed' {
   relaxedIsSupported ??= accepts(probe(...ZEROS, ...ZEROS, ...RELAXED_PRODUCT));
   return relaxedIsSupported ? 'relaxed' : 'plain';
 }
@@ -118,12 +119,12 @@ export function moduleLoader(source: ModuleSource): ModuleLoader {
         throw refusal(error, source);
       }
     },
-    use(module) {
+    use(module, name = bestModule()) {
       requireWebAssembly();
-      if (!exportsOf(module).some(({ name }) => name === source.landmark)) {
+      if (!exportsOf(module).some((each) => each.name === source.landmark)) {
         throw new RangeError('"module" is not the WebAssembly module that is expected here');
       }
-      compiled[bestModule()] = module;
+      compiled[name] = module;
     },
   } satisfies ModuleLoader);
 }

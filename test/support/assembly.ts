@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { filesBelow, hashOfFiles } from '../../scripts/generated.ts';
+import type { ModuleName } from '../../src/falcon/index.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -60,26 +61,36 @@ async function compiledOnce(args: readonly string[], names: readonly string[]) {
 }
 
 /** An entry of assembly/test/. */
-async function compiledEntry(entry: string, module: 'plain' | 'relaxed') {
+async function compiledEntry(entry: string, module: ModuleName) {
   const given = COMPILED && join(COMPILED, `${entry}.${module}.wasm`);
   if (given && existsSync(given)) return new Uint8Array(readFileSync(given));
   return (await compiledOnce(entryArguments(entry, module), ['out.wasm']))[0]!;
 }
 
 /** asc's arguments for a file of assembly/test/, named without extension. */
-export const entryArguments = (entry: string, module: 'plain' | 'relaxed'): string[] => [
+export const entryArguments = (entry: string, module: ModuleName): string[] => [
   `assembly/test/${entry}.ts`,
   ...['--config', 'none', '--outFile', 'out.wasm'],
   ...['--runtime', 'stub', '--noAssert', '-O1', '--enable', 'simd'],
   ...(module === 'relaxed' ? ['--enable', 'relaxed-simd'] : []),
+  ...(module === 'integer' ? ['--use', 'REAL_ON_INTEGERS=1'] : []),
 ];
 
 /**
  * @param entry file name in assembly/test/, without extension
+ * @param patch as for `compile`
  * @returns its exports and `at`, the address of an exported region
  */
-export async function compileEntry(entry: string, module: 'plain' | 'relaxed') {
-  const bytes = await compiledEntry(entry, module);
+export async function compileEntry(
+  entry: string,
+  module: ModuleName,
+  patch?: (path: string, source: string) => string,
+) {
+  const bytes = patch
+    ? ((await compile(entryArguments(entry, module), patch)).get(
+        'out.wasm',
+      ) as Uint8Array<ArrayBuffer>)
+    : await compiledEntry(entry, module);
   const instance = new WebAssembly.Instance(new WebAssembly.Module(bytes));
   const exports = instance.exports as unknown as TestExports;
   const at = (region: string) => (instance.exports[region] as WebAssembly.Global).value as number;

@@ -1,6 +1,8 @@
 /** Key generation's test module, and the plain models that its parts are held against. */
+import type { ModuleName } from '../../src/falcon/index.ts';
 import { compileEntry, type TestExports } from './assembly.ts';
 import type { Degree } from './peers.ts';
+import { reals } from './reals.ts';
 
 /** Causes of judgeSmall and ntruSolve, in the order of their numbers. */
 export const JUDGE = ['fit', 'tooWide', 'tooFar', 'tooSkew'] as const;
@@ -26,7 +28,7 @@ export class KeygenModule {
   readonly exports: TestExports;
   readonly at: (region: string) => number;
 
-  static async compile(module: 'plain' | 'relaxed' = 'plain'): Promise<KeygenModule> {
+  static async compile(module: ModuleName = reals.module): Promise<KeygenModule> {
     const { exports, at } = await compileEntry('keygen', module);
     return new KeygenModule(exports, at);
   }

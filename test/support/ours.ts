@@ -2,27 +2,40 @@
  * This project's library as the tests use it: both parameter sets, both builds of the module,
  * reproducible keys.
  */
-import { createFalcon, type Falcon, falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import {
+  createFalcon,
+  type Falcon,
+  falcon512,
+  falcon1024,
+  type ModuleName,
+} from '../../src/falcon/index.ts';
 import type { KatSigner } from './katFile.ts';
 import type { Degree } from './peers.ts';
 import { testRandom } from './random.ts';
+import { reals } from './reals.ts';
 import type { Form } from './reference.ts';
 import { SHORT_RUN } from './run.ts';
 
+const onIntegers = reals.module === 'integer' && (await import('../../src/falcon/integer.ts'));
+const own = onIntegers || { falcon512, falcon1024 };
+
 export const SETS: readonly { degree: Degree; falcon: Falcon }[] = [
-  { degree: 512, falcon: falcon512 },
-  { degree: 1024, falcon: falcon1024 },
+  { degree: 512, falcon: own.falcon512 },
+  { degree: 1024, falcon: own.falcon1024 },
 ];
 
-/** The same parameter set from each of the two builds of the module. */
-export const BUILDS = (['plain', 'relaxed'] as const).map((module) => ({
+/** The same parameter set from each of two builds of the module. */
+export const BUILDS: readonly { module: ModuleName; sets: typeof SETS }[] = (
+  onIntegers ? (['plain', 'integer'] as const) : (['plain', 'relaxed'] as const)
+).map((module) => ({
   module,
-  sets: (
-    [
-      ['falcon512', 512],
-      ['falcon1024', 1024],
-    ] as const
-  ).map(([name, degree]) => ({ degree: degree as Degree, falcon: createFalcon(name, { module }) })),
+  sets:
+    module === 'integer'
+      ? SETS
+      : [
+          { degree: 512, falcon: createFalcon('falcon512', { module }) },
+          { degree: 1024, falcon: createFalcon('falcon1024', { module }) },
+        ],
 }));
 
 /** Every set on every build; in the short run each set on one build, and each build once. */
@@ -30,7 +43,8 @@ export const BUILDS_OF_SETS = BUILDS.flatMap(({ module, sets }) =>
   sets.map((set) => ({ module, ...set })),
 ).filter(({ module, degree }) => !SHORT_RUN || (module === 'plain') === (degree === 512));
 
-export const falconOf = (degree: Degree): Falcon => (degree === 512 ? falcon512 : falcon1024);
+export const falconOf = (degree: Degree): Falcon =>
+  degree === 512 ? own.falcon512 : own.falcon1024;
 
 /** A parameter set as the writer of known-answer files wants it. */
 export function katSigner(falcon: Falcon, format: Form): KatSigner {

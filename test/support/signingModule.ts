@@ -1,8 +1,13 @@
 /** The test build of signing, with the regions as views. */
+import type { ModuleName } from '../../src/falcon/index.ts';
 import { compileEntry } from './assembly.ts';
+import { reals } from './reals.ts';
 
-export async function signingModule(module: 'plain' | 'relaxed' = 'plain') {
-  const { exports, at } = await compileEntry('signing', module);
+export async function signingModule(
+  module: ModuleName = reals.module,
+  patch?: Parameters<typeof compileEntry>[2],
+) {
+  const { exports, at } = await compileEntry('signing', module, patch);
   const memory = exports.memory.buffer;
   return {
     exports,

@@ -146,3 +146,22 @@ export const REDRAWS: Allowed = {
     'keccakF.gen/keccakF: address',
   ],
 };
+
+/** The lists that depend on how a build computes with reals. */
+export interface Arithmetic {
+  readonly EXPANSION: Allowed;
+  readonly REDUCTION: Allowed;
+  readonly REJECTION: Allowed;
+}
+
+export const ON_DOUBLES: Arithmetic = { EXPANSION, REDUCTION, REJECTION };
+
+const NOTHING: Allowed = { why: 'there are no divisions and no square roots', places: [] };
+export const ON_INTEGERS: Arithmetic = {
+  EXPANSION: NOTHING,
+  REDUCTION: NOTHING,
+  REJECTION: {
+    why: `${REJECTION.why}; ties compute with reals, whose constants are loaded`,
+    places: [...REJECTION.places, 'realInteger/add: address', 'realInteger/mul: address'],
+  },
+};

@@ -22,16 +22,15 @@ import { SHORT_RUN } from '../support/run.ts';
 import type { Hook } from './instrument.ts';
 import {
   type Allowed,
+  type Arithmetic,
   COMPRESSION,
   COMPRESSION_PADDED,
-  EXPANSION,
   FIT,
   FIT_PADDED,
+  ON_DOUBLES,
   PADDING,
   REDRAW,
   REDRAWS,
-  REDUCTION,
-  REJECTION,
   RELEASED,
   TIES,
 } from './places.ts';
@@ -98,7 +97,11 @@ export function expectList(names: readonly string[], list: readonly Allowed[]): 
   expect(allowed.filter((place) => !names.some((name) => name.startsWith(place)))).toEqual([]);
 }
 
-export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number): void {
+export function traceSuite(
+  makeTracer: () => Promise<Tracer>,
+  keyCount: number,
+  { EXPANSION, REDUCTION, REJECTION }: Arithmetic = ON_DOUBLES,
+): void {
   let m: Tracer;
   beforeAll(async () => {
     m = await makeTracer();
@@ -262,8 +265,10 @@ export function traceSuite(makeTracer: () => Promise<Tracer>, keyCount: number):
         expect(alike.length).toBeGreaterThanOrEqual(20);
         expectList(differing(m, alike), [REDUCTION]);
 
-        const any = traced(secrets, ({ samplerSeed }) => {
-          put('SEED', samplerSeed);
+        const drawn = testRandom(`trace keygen ${degree}`);
+        const seeds = Array.from({ length: Math.max(30, keyCount) }, () => drawn.bytes(48));
+        const any = traced(seeds, (seed) => {
+          put('SEED', seed);
           expect(m.exports.keygen!(logn, 48)).toBe(0);
         });
         expectList(differing(m, any), [REDUCTION, REDRAWS]);

@@ -35,7 +35,7 @@ export interface Tracer {
  * @param patch changes a source before it is compiled
  */
 export async function tracer(
-  target: 'falcon' | 'falcon.relaxed',
+  target: 'falcon' | 'falcon.relaxed' | 'falcon.integer',
   hooks: readonly Hook[] = [],
   patch?: (path: string, source: string) => string,
 ): Promise<Tracer> {

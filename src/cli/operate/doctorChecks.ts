@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
-import { falcon512, ready } from '../../falcon/index.ts';
+import { falcon512, type ModuleName, ready } from '../../falcon/index.ts';
 import { binarySizeText } from '../../wire/sizes.ts';
 import type { Io } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
@@ -44,7 +44,7 @@ const PATIENCE_MS = 10_000;
 export const thisHost = () => ({
   nodeVersion: process.versions.node,
   /** The build that the engine runs; rejects if it runs none. */
-  module: async (): Promise<'plain' | 'relaxed'> => {
+  module: async (): Promise<ModuleName> => {
     await ready();
     return falcon512.module;
   },

@@ -1,14 +1,10 @@
-/**
- * FN-DSA according to the draft of July 2026: the profile of the crate fn-dsa 0.4.0 (rust-fn-dsa at
- * 0629bb1). FIPS 206 is not published. Keys and signatures of this entry will probably be invalid
- * under it; this entry will not change then (docs/profiles.md).
- */
+/** Keys and signatures of the FN-DSA draft: fnDsaDraft.ts. */
 import { copyBytes, type InputBytes, readBytes, readOptions } from '../../shared/arguments.ts';
 import { equal } from '../../shared/bytes.ts';
 import { set, subarray } from '../../shared/intrinsics.ts';
 import type { KeyPair, ParameterSet } from '../index.ts';
 import { runSecret, withRandomness } from '../sign.ts';
-import { bestModule, type Machine, read } from '../wasm.ts';
+import { type Machine, type ModuleName, read } from '../wasm.ts';
 import { signatureFromRound3, signatureToRound3 } from './fnDsaCodec.ts';
 import {
   checkMessageOptions,
@@ -19,16 +15,6 @@ import {
 } from './fnDsaMessage.ts';
 import type { FnDsaDraft } from './fnDsaTypes.ts';
 import { DraftVerifier, SEED_BYTES, verifierOf } from './fnDsaVerifier.ts';
-
-export type { FnDsaMessageOptions, PreHash } from './fnDsaMessage.ts';
-export type {
-  FnDsaDraft,
-  FnDsaDraftLengths,
-  FnDsaDraftVerifier,
-  FnDsaItem,
-  FnDsaSignOptions,
-  FnDsaStatement,
-} from './fnDsaTypes.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -43,7 +29,7 @@ class Scheme extends DraftVerifier {
     result: (machine: Machine, status: number) => T,
   ): T {
     return runSecret(
-      bestModule(),
+      this.module,
       this.params,
       (machine) => {
         set(machine.secretKey, subarray(secretKey.view(), 0, this.body));
@@ -57,9 +43,9 @@ class Scheme extends DraftVerifier {
     const { logn, lengths } = this.params;
     const seed = given === undefined ? undefined : readBytes('seed', given, SEED_BYTES);
     if (seed === undefined)
-      return withRandomness(bestModule(), SEED_BYTES, (drawn) => this.keygen(drawn));
+      return withRandomness(this.module, SEED_BYTES, (drawn) => this.keygen(drawn));
     const pair = runSecret(
-      bestModule(),
+      this.module,
       this.params,
       (machine) => {
         seed.copyTo(machine.seed);
@@ -105,7 +91,7 @@ class Scheme extends DraftVerifier {
     const { testSeed, ...rest } = readOptions(options, [...MESSAGE_OPTIONS, 'testSeed']);
     const words = checkMessageOptions(rest);
     if (testSeed === undefined) {
-      return withRandomness(bestModule(), SIGN_SEED_BYTES, (drawn) =>
+      return withRandomness(this.module, SIGN_SEED_BYTES, (drawn) =>
         this.signWith(drawn, key, input, words),
       );
     }
@@ -161,8 +147,13 @@ class Scheme extends DraftVerifier {
   }
 }
 
-function createDraft(name: FnDsaDraft['name'], parameterSet: ParameterSet): FnDsaDraft {
-  const scheme = new Scheme(parameterSet);
+/** Creates a set's object, on a build of the module. */
+export function createDraft(
+  name: FnDsaDraft['name'],
+  parameterSet: ParameterSet,
+  module: ModuleName,
+): FnDsaDraft {
+  const scheme = new Scheme(parameterSet, module);
   return Object.freeze({
     ...verifierOf(name, scheme),
     keygen: (seed) => scheme.keygen(seed),
@@ -179,11 +170,3 @@ function createDraft(name: FnDsaDraft['name'], parameterSet: ParameterSet): FnDs
     },
   } satisfies FnDsaDraft);
 }
-
-/** n = 512, NIST security level 1. */
-export const fnDsaDraft512: FnDsaDraft = /* @__PURE__ */ createDraft('fnDsaDraft512', 'falcon512');
-/** n = 1024, NIST security level 5. */
-export const fnDsaDraft1024: FnDsaDraft = /* @__PURE__ */ createDraft(
-  'fnDsaDraft1024',
-  'falcon1024',
-);

@@ -3,7 +3,7 @@ import { copyBytes, InputBytes, readBytes } from '../../shared/arguments.ts';
 import type { ParameterSet } from '../index.ts';
 import { type FalconParams, paramsIn } from '../params.ts';
 import { verifyOne } from '../verify.ts';
-import { bestModule, run } from '../wasm.ts';
+import { bestModule, type ModuleName, run } from '../wasm.ts';
 import { publicKeyFromRound3, publicKeyToRound3, signatureToRound3 } from './fnDsaCodec.ts';
 import { hashOfKey, KEY_HASH_BYTES, readMessageOptions, representative } from './fnDsaMessage.ts';
 import type { FnDsaDraftLengths, FnDsaDraftVerifier, FnDsaStatement } from './fnDsaTypes.ts';
@@ -16,12 +16,14 @@ const PROFILE = 'fn-dsa-draft-2026-07';
 
 /** One parameter set: its numbers, and the functions of verification. */
 export class DraftVerifier {
+  readonly module: ModuleName;
   readonly params: FalconParams;
   readonly lengths: FnDsaDraftLengths;
   /** Bytes of a secret key up to the hash of the public key. */
   readonly body: number;
 
-  constructor(parameterSet: ParameterSet) {
+  constructor(parameterSet: ParameterSet, module: ModuleName) {
+    this.module = module;
     this.params = paramsIn(PROFILE, parameterSet);
     const { publicKey, secretKey, signaturePadded } = this.params.lengths;
     this.body = secretKey;
@@ -64,7 +66,7 @@ export class DraftVerifier {
     const mu = representative(hashOfKey(key), input, words);
     const own = (bytes: Bytes): InputBytes => new InputBytes('bytes', bytes);
     return run(
-      bestModule(),
+      this.module,
       false,
       (machine) =>
         verifyOne(machine, this.params, own(round3), own(mu), own(round3Key)) === undefined,
@@ -108,4 +110,4 @@ export function verifierOf(
 export const createDraftVerifier = (
   name: FnDsaDraftVerifier['name'],
   parameterSet: ParameterSet,
-): FnDsaDraftVerifier => verifierOf(name, new DraftVerifier(parameterSet));
+): FnDsaDraftVerifier => verifierOf(name, new DraftVerifier(parameterSet, bestModule()));
