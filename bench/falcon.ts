@@ -3,12 +3,14 @@
  * and message in every call.
  *
  *   key generation   the same seeds for ours and noble; the others accept none
+ *   integer          key generation and signing of `falconry/integer`
  *   sign, verify     alternating keys and messages; the fastest synchronous call of each peer
  *   det, derived     the same with reproducible signatures; the aim is sign's time and a tenth
  *   verifyBatch      prepared keys, per signature
  *   threads          one large batch on a pool of one thread and of two
  */
 import { createVerifyPool, falcon512, falcon1024, type VerifyPool } from '../src/falcon/index.ts';
+import * as integer from '../src/falcon/integer.ts';
 import { type Degree, loadPeers, type Peer, pqcleanIsNative } from '../test/support/peers.ts';
 import { testRandom } from '../test/support/random.ts';
 import type { BenchOptions } from './main.ts';
@@ -30,6 +32,8 @@ const BAR = [
   { ours: 'sign', theirs: 'sign noble', must: 14, aim: 19 },
   { ours: 'sign expanded', theirs: 'sign noble', must: 20, aim: 26 },
   { ours: 'keygen', theirs: 'keygen noble', must: 25, aim: 40 },
+  { ours: 'integer sign', theirs: 'sign noble', must: 2.2, aim: 2.5 },
+  { ours: 'integer sign', theirs: 'sign pqclean', must: 2.5, aim: 3 },
   { ours: 'pool 2 threads', theirs: 'pool 1 thread', must: 1.9, aim: 1.95 },
 ] as const;
 
@@ -111,7 +115,8 @@ async function measure(degree: Degree, peers: readonly Peer[], quick: boolean): 
 type Inputs = ReturnType<typeof makeInputs>;
 
 function makeInputs(degree: Degree, quick: boolean) {
-  const falcon = degree === 512 ? falcon512 : falcon1024;
+  const [falcon, onIntegers] =
+    degree === 512 ? [falcon512, integer.falcon512] : [falcon1024, integer.falcon1024];
   const random = testRandom(`bench ${degree}`);
   const seeds = Array.from({ length: quick ? 4 : 8 }, () => random.bytes(48));
   const keys = Array.from({ length: KEYS }, () => falcon.keygen(random.bytes(48)));
@@ -126,14 +131,19 @@ function makeInputs(degree: Degree, quick: boolean) {
     ...items[i % items.length]!,
     publicKey: prepared[i % KEYS]!,
   }));
-  return { falcon, seeds, keys, messages, items, prepared, expanded, batch };
+  return { falcon, onIntegers, seeds, keys, messages, items, prepared, expanded, batch };
 }
 
 /** @param calls of the peers that take no seed, in each round */
-function generators({ falcon, seeds }: Inputs, peers: readonly Peer[], calls: number): Contender[] {
+function generators(
+  { falcon, onIntegers, seeds }: Inputs,
+  peers: readonly Peer[],
+  calls: number,
+): Contender[] {
   const seed = (i: number) => seeds[i % seeds.length];
   return [
     { name: 'keygen', operate: (i) => falcon.keygen(seed(i)), calls: seeds.length },
+    { name: 'integer keygen', operate: (i) => onIntegers.keygen(seed(i)), calls: seeds.length },
     ...peers.map((peer) => ({
       name: `keygen ${peer.name}`,
       operate: (i: number) => peer.keygen(peer.name === 'noble' ? seed(i) : undefined),
@@ -143,7 +153,7 @@ function generators({ falcon, seeds }: Inputs, peers: readonly Peer[], calls: nu
 }
 
 function signers(inputs: Inputs, peers: readonly Peer[]): Contender[] {
-  const { falcon, keys, messages, expanded } = inputs;
+  const { falcon, onIntegers, keys, messages, expanded } = inputs;
   const message = (i: number) => messages[i % messages.length]!;
   const secretKey = (i: number) => keys[i % KEYS]!.secretKey;
   return [
@@ -155,6 +165,11 @@ function signers(inputs: Inputs, peers: readonly Peer[]): Contender[] {
     {
       name: 'sign derived expanded',
       operate: (i) => falcon.sign(message(i), expanded[i % KEYS]!, DERIVED),
+    },
+    { name: 'integer sign', operate: (i) => onIntegers.sign(message(i), secretKey(i)) },
+    {
+      name: 'integer sign expanded',
+      operate: (i) => onIntegers.sign(message(i), expanded[i % KEYS]!),
     },
     ...peers.map((peer) => ({
       name: `sign ${peer.name}`,

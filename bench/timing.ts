@@ -1,4 +1,7 @@
 /**
+ * Does the time of an operation on reals depend on its operands? Medians over many calls, by class
+ * of operands, on both builds. The control is division by subnormal numbers in the f64 build.
+ *
  * Does the time of signing distinguish keys? Welch's t-test between one fixed key and many, as in
  * dudect: calls of both classes in random order, without the slowest tenth (interruptions); |t|
  * above 10 counts as a difference.
@@ -8,6 +11,8 @@
  * length depends on the key.
  */
 import { type ExpandedSecretKey, falcon512, falcon1024 } from '../src/falcon/index.ts';
+import * as integer from '../src/falcon/integer.ts';
+import { compileEntry } from '../test/support/assembly.ts';
 import { testRandom } from '../test/support/random.ts';
 import type { BenchOptions } from './main.ts';
 import { machine } from './support/machine.ts';
@@ -24,8 +29,10 @@ interface Operation {
 }
 
 export async function run({ quick }: BenchOptions): Promise<void> {
+  const operands = await byOperands(quick ? 60 : 600);
   const results = [];
-  for (const falcon of [falcon512, falcon1024]) {
+  for (const falcon of [falcon512, falcon1024, integer.falcon512, integer.falcon1024]) {
+    const build = falcon.module === 'integer' ? 'integer ' : '';
     const random = testRandom(`timing ${falcon.name}`);
     // Many copies of one key, then as many different keys: a single copy would stay in the
     // processor's cache, and the test would detect that.
@@ -70,12 +77,75 @@ export async function run({ quick }: BenchOptions): Promise<void> {
         : differs
           ? 'DIFFERS between keys'
           : 'no difference found';
-      console.log(`${falcon.name} ${name.padEnd(36)} t = ${t.toFixed(2).padStart(8)}   ${verdict}`);
-      results.push({ set: falcon.name, operation: name, t: Number(t.toFixed(2)), verdict });
+      console.log(
+        `${falcon.name} ${(build + name).padEnd(42)} t = ${t.toFixed(2).padStart(8)}   ${verdict}`,
+      );
+      results.push({ set: falcon.name, operation: build + name, t: Number(t.toFixed(2)), verdict });
     }
     for (const key of expanded) key.destroy();
   }
-  console.log(JSON.stringify({ bench: 'timing', quick, machine: machine(), results }));
+  console.log(JSON.stringify({ bench: 'timing', quick, machine: machine(), operands, results }));
+}
+
+const PAIRS = 4096;
+/** Numbers of the operations in assembly/test/real.ts. */
+const OPERATIONS = { inverse: 0, sqrt: 1, nearest: 3, toI32: 7, add: 10, sub: 11, mul: 12 };
+const CLASSES: Readonly<Record<string, (x: number, below: (bound: number) => number) => number[]>> =
+  {
+    random: (x, below) => [x, 0.5 + below(2 ** 31) / 2 ** 31],
+    zeros: () => [0, 0],
+    cancelling: (x) => [x, -x],
+    'powers of two': (_, below) => [2 ** below(30), 2 ** below(30)],
+    'far apart': (x) => [x, x * 2 ** -90],
+    'full mantissas': () => [2 - 2 ** -52, 2 - 2 ** -52],
+    large: (x, below) => [x * 2 ** (20 + below(10)), x * 2 ** 25],
+    subnormal: (x) => [x * 2 ** -1040, x * 2 ** -1040],
+  };
+
+/** Nanoseconds for a pair of numbers, by build, operation and class: the median of the rounds. */
+async function byOperands(rounds: number) {
+  const random = testRandom('operands');
+  const lists = Object.entries(CLASSES).map(([name, make]) => {
+    const pairs = Array.from({ length: 2 * PAIRS }, () =>
+      make(1 + random.below(2 ** 31) / 2 ** 31, random.below),
+    );
+    return { name, a: pairs.map(([a]) => a!), b: pairs.map(([, b]) => b!) };
+  });
+  const rows = [];
+  for (const module of ['plain', 'integer'] as const) {
+    const { exports, at } = await compileEntry('real', module);
+    const region = (name: string) => new Float64Array(exports.memory.buffer, at(name), 2 * PAIRS);
+    for (const [operation, number] of Object.entries(OPERATIONS)) {
+      // subnormal numbers are outside the range of the other build
+      const classes = lists
+        .filter(({ name }) => name !== 'subnormal' || module === 'plain')
+        .map((list) => ({ ...list, times: [] as number[] }));
+      for (let round = -20; round < rounds; round++) {
+        for (let i = 0; i < classes.length; i++) {
+          const { a, b, times } = classes[(i + random.below(classes.length)) % classes.length]!;
+          region('A').set(a);
+          region('B').set(b);
+          const start = performance.now();
+          exports.apply!(number, PAIRS);
+          if (round >= 0) times.push((1e6 * (performance.now() - start)) / PAIRS);
+        }
+      }
+      const median = (times: number[]) =>
+        times.toSorted((x, y) => x - y)[times.length >> 1] ?? Number.NaN;
+      const figures = Object.fromEntries(
+        classes.map(({ name, times }) => [name, Number(median(times).toFixed(3))]),
+      );
+      const all = Object.values(figures);
+      const spread = Number((Math.max(...all) / Math.min(...all) - 1).toFixed(4));
+      const list = Object.entries(figures).map(([name, ns]) => `${name} ${ns}`);
+      console.log(
+        `${module.padEnd(8)} ${operation.padEnd(8)} ${(100 * spread).toFixed(1)} % apart:`,
+      );
+      console.log(`  ${list.join(', ')} ns`);
+      rows.push({ module, operation, spread, figures });
+    }
+  }
+  return rows;
 }
 
 /** The t value of the times with the fixed key against those with the others. */

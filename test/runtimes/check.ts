@@ -21,6 +21,7 @@ import {
   type SignatureFormat,
   type VerifyPoolStats,
 } from '../../src/falcon/index.ts';
+import * as integer from '../../src/falcon/integer.ts';
 import { shake256 } from '../../src/falcon/points.ts';
 
 export interface Reproducible {
@@ -100,10 +101,13 @@ export async function check(): Promise<Report> {
     if (!holds) report.faults.push(what);
   };
   try {
-    for (const module of ['plain', 'relaxed'] as const) {
+    for (const module of ['plain', 'relaxed', 'integer'] as const) {
       let sets: Falcon[];
       try {
-        sets = [createFalcon('falcon512', { module }), createFalcon('falcon1024', { module })];
+        sets =
+          module === 'integer'
+            ? [integer.falcon512, integer.falcon1024]
+            : [createFalcon('falcon512', { module }), createFalcon('falcon1024', { module })];
       } catch (error) {
         // An engine without relaxed SIMD says so; every engine must run the plain build.
         expect(`${module}: ${String(error)}`, module === 'relaxed' && error instanceof RangeError);

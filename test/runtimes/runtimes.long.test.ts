@@ -1,5 +1,5 @@
 /**
- * The same check really run in Node, Deno, Bun, Chromium and Firefox, on both builds of the module.
+ * The same check really run in Node, Deno, Bun, Chromium and Firefox, on all builds of the module.
  */
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
@@ -49,10 +49,12 @@ function judge(report: Report, needsRelaxed: boolean): string {
   expect(report.faults).toEqual([]);
   expect(report.checks).toBeGreaterThan(200);
   expect(report.answers.plain).toEqual(answers);
+  expect(report.answers.integer).toEqual(answers);
   if (needsRelaxed || report.answers.relaxed !== undefined) {
     expect(report.answers.relaxed).toEqual(answers);
   }
   expect(report.reproducible.plain).toEqual(REPRODUCIBLE);
+  expect(report.reproducible.integer).toEqual(REPRODUCIBLE);
   if (needsRelaxed || report.reproducible.relaxed !== undefined) {
     expect(report.reproducible.relaxed).toEqual(REPRODUCIBLE);
   }
