@@ -49,7 +49,7 @@ export type {
   PerClientLimits,
   ServiceOptions,
 } from './options/options.ts';
-export type { SigningSalt } from './signing/keyFile.ts';
+export type { Arithmetic, SigningSalt } from './signing/keyFile.ts';
 export {
   SIGNER_TIMEOUT_MS,
   type Signed,

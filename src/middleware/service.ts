@@ -187,9 +187,9 @@ export class Runtime implements Backend {
   }
 
   async #openSigner(): Promise<VerifiedSigner> {
-    const { signer, signingSet, signingSalt } = this.settings;
+    const { signer, signingSet, signingSalt: salt, arithmetic } = this.settings;
     if (signer !== undefined) return new VerifiedSigner(signer, signingSet);
-    const own = await KeyFileSigner.open(keyPlace(this.settings), signingSalt);
+    const own = await KeyFileSigner.open(keyPlace(this.settings), { salt, arithmetic });
     this.#undo.push(() => own.close());
     return new VerifiedSigner(own, signingSet);
   }

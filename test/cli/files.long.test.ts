@@ -289,6 +289,8 @@ describe('keygen, sign and verify', () => {
     ]);
     expect(await sign('--deterministic')).toEqual([made[0]]);
     expect(await sign('--salt', 'derived')).toEqual([made[1]]);
+    expect(await sign('--deterministic', '--integer')).toEqual([made[0]]);
+    expect(await sign('--salt', 'derived', '--integer')).toEqual([made[1]]);
     writeFileSync(at('kinds.json'), JSON.stringify(made));
     expect((await run('verify', 'kinds.json')).out).toBe('valid: 3 signatures\n');
     const json = await run('aggregate', 'kinds.json', '--format', 'bundle', '-o', 'kinds.out');
@@ -326,6 +328,7 @@ describe('keygen, sign and verify', () => {
     const theirs = noblePeer(512).keygen(bytesOf('key 512 1', 48));
     expect(JSON.parse(first.out).public_key).toBe(hex(theirs.publicKey));
     expect(JSON.parse(first.out).secret_key).toBe(hex(theirs.secretKey));
+    expect((await here('keygen', '--seed-file', 'seed', '--integer')).out).toBe(first.out);
     writeFileSync(at('seed'), bytesOf('another', 48));
     const second = await here('keygen', '--seed-file', 'seed');
     expect(JSON.parse(second.out).public_key).not.toBe(JSON.parse(first.out).public_key);

@@ -1,11 +1,27 @@
 /** The default signer: one key file for each parameter set, and what is refused in its place. */
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect } from 'vitest';
-import { falcon512, falcon1024, type ParameterSet } from '../../src/falcon/index.ts';
+import { describe, expect, vi } from 'vitest';
+import { type Falcon, falcon512, falcon1024, type ParameterSet } from '../../src/falcon/index.ts';
 import { falconService, memoryStore } from '../../src/middleware/index.ts';
 import { checkKey, KeyFileSigner, keyPlace } from '../../src/middleware/signing/keyFile.ts';
 import { it } from './support.ts';
+
+/** What the build without floating point was asked to do. */
+const asked: string[] = [];
+vi.mock('../../src/falcon/integer.ts', async (original) => {
+  const { falcon512: falcon } = await original<{ falcon512: Falcon }>();
+  const noting = (verb: keyof Falcon) => {
+    const method = falcon[verb] as (...args: unknown[]) => unknown;
+    const noted = (...args: unknown[]) => {
+      asked.push(verb);
+      return method(...args);
+    };
+    return [verb, noted] as const;
+  };
+  const verbs = (['keygen', 'getPublicKey', 'expandSecretKey', 'sign'] as const).map(noting);
+  return { falcon512: { ...falcon, ...Object.fromEntries(verbs) } };
+});
 
 let directory: string;
 let keys: string;
@@ -41,6 +57,19 @@ async function snapshot(): Promise<unknown[]> {
 }
 
 describe('the key file', () => {
+  it('serves both arithmetics: one signature, and floating point only if it is allowed', async () => {
+    const signing = { salt: 'derived', arithmetic: 'integer' } as const;
+    const request = { clientId: 1, message, set: 'falcon512' } as const;
+    const signatures: Uint8Array[] = [];
+    for (const options of [signing, { ...signing, arithmetic: 'float' } as const]) {
+      const signer = await KeyFileSigner.open(placeOf(), options);
+      signatures.push((await signer.sign(request)).signature);
+      signer.close();
+      expect(asked).toEqual(['keygen', 'getPublicKey', 'expandSecretKey', 'sign']);
+    }
+    expect(signatures[0]).toEqual(signatures[1]);
+  });
+
   it('is created once, whoever asks first, and stays', async () => {
     const all = await Promise.all(
       Array.from({ length: 4 }, () => publicKeyOf(KeyFileSigner.open(placeOf()))),

@@ -126,7 +126,11 @@ describe('signing over a store of the host', () => {
   });
 
   it('excludes options of key files where there is a signer', () => {
-    for (const options of [{ signingKeyFile: 'key.json' }, { signingSalt: 'derived' }] as const) {
+    for (const options of [
+      { signingKeyFile: 'key.json' },
+      { signingSalt: 'derived' },
+      { arithmetic: 'integer' },
+    ] as const) {
       expect(() => resolveOptions({ signer, ...options })).toThrow(
         'is for key files and excludes "options.signer"',
       );

@@ -16,13 +16,19 @@ import {
 import { CodedError, isCodedError } from '../../shared/errors.ts';
 import { decodeUtf8 } from '../../shared/utf8.ts';
 import { decodeWireHex } from '../../wire/hex.ts';
-import { UsageError } from '../lib/command.ts';
+import { flag, UsageError } from '../lib/command.ts';
 import type { Invocation } from '../lib/define.ts';
 import { readPassphrase } from '../lib/passphrase.ts';
 
 const MAX_BYTES = 4096;
 
 export const FALCONS = { falcon512, falcon1024 };
+
+export const INTEGER = flag('integer', 'without floating point: the same bytes, more slowly');
+
+/** With or without floating point. */
+export const falconsFor = async ({ flag }: Pick<Invocation, 'flag'>): Promise<typeof FALCONS> =>
+  flag('integer') ? import('../../falcon/integer.ts') : FALCONS;
 
 export const SIGNATURE_FORMATS = ['compressed', 'padded', 'constantTime'] as const;
 

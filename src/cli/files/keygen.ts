@@ -8,7 +8,9 @@ import { NEW_PASSPHRASE, readPassphrase } from '../lib/passphrase.ts';
 import {
   encryptedForm,
   FALCONS,
+  falconsFor,
   formatKey,
+  INTEGER,
   KEY_FORMATS,
   type KeyFormat,
   parseField,
@@ -35,6 +37,7 @@ export const command: Command = defineCommand({
       'derive the key from 32 to 128 bytes (best: 48), bare or in hex with 0x; keep them secret',
       { isInput: true },
     ),
+    INTEGER,
     SHOW,
   ],
   examples: [
@@ -49,7 +52,7 @@ export const command: Command = defineCommand({
 
 async function execute(invocation: Invocation): Promise<void> {
   const { io, option, flag, report } = invocation;
-  const falcon = FALCONS[option('set') as keyof typeof FALCONS];
+  const falcon = (await falconsFor(invocation))[option('set') as keyof typeof FALCONS];
   const secretOut = option('out');
   const publicOut = option('public');
   if (publicOut !== undefined && isStdout(secretOut) && isStdout(publicOut)) {

@@ -6,7 +6,7 @@ import { defineCommand, type Invocation } from '../lib/define.ts';
 import { isStdout, readInput, refuseBinary, streamInput, writeOutput } from '../lib/io.ts';
 import { PASSPHRASE } from '../lib/passphrase.ts';
 import { plural } from '../lib/text.ts';
-import { FALCONS, SIGNATURE_FORMATS, withSecretKey } from './keyFile.ts';
+import { falconsFor, INTEGER, SIGNATURE_FORMATS, withSecretKey } from './keyFile.ts';
 
 export const command: Command = defineCommand({
   name: 'sign',
@@ -36,6 +36,7 @@ export const command: Command = defineCommand({
       { fallback: 'random' },
     ),
     flag('deterministic', 'sign with deterministic Falcon, as Algorand does (not padded)'),
+    INTEGER,
   ],
   examples: [
     'falconry sign --key key.json a.txt b.txt -o task.json',
@@ -59,10 +60,11 @@ async function execute(invocation: Invocation): Promise<void> {
   if (isDeterministic && format === 'padded') {
     throw new UsageError('--deterministic has no padded form');
   }
+  const falcons = await falconsFor(invocation);
   const file = await readInput(option('key')!, io);
   const parameterSet = await withSecretKey(file, invocation, async (secret) => {
     const { parameterSet, publicKey } = secret;
-    const falcon = FALCONS[parameterSet];
+    const falcon = falcons[parameterSet];
     const key = falcon.expandSecretKey(secret.key);
     secret.key.fill(0);
     const sign = (message: Uint8Array) =>

@@ -17,7 +17,7 @@ import {
 } from '../../shared/optionRows.ts';
 import { DEFAULT_TASK_FILE_LIMITS } from '../../wire/taskFile.ts';
 import { networkFault } from '../http/address.ts';
-import type { SigningSalt } from '../signing/keyFile.ts';
+import type { Arithmetic, SigningSalt } from '../signing/keyFile.ts';
 
 const MIB = 1024 * 1024;
 const HOUR_MS = 3_600_000;
@@ -28,6 +28,7 @@ const MAX_SIGNATURES = 8192;
 
 const SETS: readonly ParameterSet[] = ['falcon512', 'falcon1024'];
 const SALTS: readonly SigningSalt[] = ['random', 'derived'];
+const ARITHMETICS: readonly Arithmetic[] = ['float', 'integer'];
 const FORMATS: readonly AggregateFormatOption[] = ['auto', 'proof', 'bundle'];
 
 /** Other paths below `/v1/`; `v1` itself would hide the mount point. */
@@ -90,6 +91,7 @@ export const SERVICE_OPTIONS = {
       fallback: 'falcon512',
     }),
     signingSalt: choice('salts of the signing endpoint', SALTS, { fallback: 'random' }),
+    arithmetic: choice('arithmetic of the signing endpoint', ARITHMETICS, { fallback: 'float' }),
     workers: flag('work on tasks in this process', { fallback: true }),
     threads: integer('worker threads', {
       min: 1,

@@ -9,7 +9,7 @@ import type { BlobStore } from '../blobs/port/blobStore.ts';
 import type { Logger, PortCall, ServiceEvent } from '../events.ts';
 import type { TracingApi } from '../http/tracing.ts';
 import type { Authenticate } from '../identity/callers.ts';
-import type { SigningSalt } from '../signing/keyFile.ts';
+import type { Arithmetic, SigningSalt } from '../signing/keyFile.ts';
 import type { Signer } from '../signing/signer.ts';
 import type { ServiceStore } from '../stores/port/serviceStore.ts';
 import { CLIENT_LIMITS, SERVICE_OPTIONS } from './optionTable.ts';
@@ -89,6 +89,11 @@ export interface ServiceOptions {
    * signature under a key, and its salt takes no space in an aggregate.
    */
   readonly signingSalt?: SigningSalt;
+  /**
+   * Arithmetic of the key file's signatures; default `float`. With `integer`, signing uses no
+   * floating point: the same bytes, in about six times the time (`falconry/integer`).
+   */
+  readonly arithmetic?: Arithmetic;
 
   /**
    * Format of the aggregates; default `auto`: the smaller of a proof and a bundle. Signatures can
@@ -266,7 +271,7 @@ function checkSigning(options: ServiceOptions, settings: Settings): void {
     throw new TypeError(`"options.signing" with "options.store" needs ${needed}`);
   }
   if (signer === undefined) return;
-  for (const name of ['signingKeyFile', 'signingSalt'] as const) {
+  for (const name of ['signingKeyFile', 'signingSalt', 'arithmetic'] as const) {
     if (options[name] === undefined) continue;
     throw new TypeError(`"options.${name}" is for key files and excludes "options.signer"`);
   }

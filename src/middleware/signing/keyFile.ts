@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import {
   type ExpandedSecretKey,
+  type Falcon,
   falcon512,
   falcon1024,
   type ParameterSet,
@@ -29,6 +30,15 @@ const sync = promisify(fsync);
 
 /** Of signatures: drawn for each, or following from key and message. */
 export type SigningSalt = 'random' | 'derived';
+
+/** Of keys and signatures: both have the same bytes. `integer` is `falconry/integer`. */
+export type Arithmetic = 'float' | 'integer';
+
+/** How the service signs with its key file. */
+export interface Signing {
+  readonly salt?: SigningSalt;
+  readonly arithmetic?: Arithmetic;
+}
 
 /** Where the key of a service is. */
 export interface KeyPlace {
@@ -58,22 +68,22 @@ export function keyPlace(settings: {
  * @throws CodedError `BAD_KEY_FILE`, as `KeyFileSigner.open`
  */
 export async function checkKey(place: KeyPlace): Promise<boolean> {
-  const key = await findKey(place);
+  const key = await findKey(place, falconOf(place.set));
   if (key !== null) wipe(key.secretKey);
   return key !== null;
 }
 
 /** Signs with the key of a file, which is held expanded until `close`. */
 export class KeyFileSigner implements Signer {
-  readonly #set: ParameterSet;
+  readonly #falcon: Falcon;
   readonly #publicKey: Uint8Array;
   readonly #expanded: ExpandedSecretKey;
   readonly #options: SignOptions;
 
-  private constructor({ set, publicKey, secretKey }: Key, salt: SigningSalt) {
-    this.#set = set;
+  private constructor(falcon: Falcon, { publicKey, secretKey }: Key, salt?: SigningSalt) {
+    this.#falcon = falcon;
     this.#publicKey = publicKey;
-    this.#expanded = falconOf(set).expandSecretKey(secretKey);
+    this.#expanded = falcon.expandSecretKey(secretKey);
     this.#options = salt === 'derived' ? { salt } : {};
   }
 
@@ -84,22 +94,24 @@ export class KeyFileSigner implements Signer {
    *   parameter set, if a named file is missing, or if the folder is one of an earlier version,
    *   with keys that were encrypted, exchanged or for single clients
    */
-  static async open(place: KeyPlace, salt: SigningSalt = 'random'): Promise<KeyFileSigner> {
-    let key = await findKey(place);
+  static async open(place: KeyPlace, { salt, arithmetic }: Signing = {}): Promise<KeyFileSigner> {
+    const integer = arithmetic === 'integer' ? await import('../../falcon/integer.ts') : null;
+    const falcon = integer?.[place.set] ?? falconOf(place.set);
+    let key = await findKey(place, falcon);
     if (key === null) {
-      await createKey(place);
-      key = await findKey(place);
+      await createKey(place, falcon);
+      key = await findKey(place, falcon);
     }
     if (key === null) throw bad(`${place.path} disappeared while it was created`);
     try {
-      return new KeyFileSigner(key, salt);
+      return new KeyFileSigner(falcon, key, salt);
     } finally {
       wipe(key.secretKey);
     }
   }
 
   async sign({ message }: SignRequest): Promise<Signed> {
-    const signature = falconOf(this.#set).sign(message, this.#expanded, this.#options);
+    const signature = this.#falcon.sign(message, this.#expanded, this.#options);
     return { signature, publicKey: this.#publicKey };
   }
 
@@ -110,7 +122,6 @@ export class KeyFileSigner implements Signer {
 }
 
 interface Key {
-  readonly set: ParameterSet;
   readonly publicKey: Uint8Array;
   /** To be wiped. */
   readonly secretKey: Uint8Array;
@@ -127,14 +138,14 @@ const EARLIER_FILE =
   /^(?:sealing(?:\.next)?|signing-\d+|signing(?:-\d+)?\.retired-[\da-f]+)\.json$/;
 
 /** @returns null if there is no file yet */
-async function findKey(place: KeyPlace): Promise<Key | null> {
+async function findKey(place: KeyPlace, falcon: Falcon): Promise<Key | null> {
   const { path, set, folder } = place;
   if (folder !== null) {
     const earlier = (await namesIn(folder)).find((name) => EARLIER_FILE.test(name));
     if (earlier !== undefined) throw bad(`${join(folder, earlier)} is ${EARLIER}`);
   }
   const file = await readSecretFile(path);
-  if (file !== null) return parseKey(path, set, file);
+  if (file !== null) return parseKey(path, falcon, file);
   if (folder !== null) return null;
   throw bad(`${path} does not exist: create it with falconry keygen --set ${set} -o ${path}`);
 }
@@ -163,7 +174,7 @@ async function readSecretFile(path: string): Promise<Uint8Array | null> {
   }
 }
 
-function parseKey(path: string, set: ParameterSet, file: Uint8Array): Key {
+function parseKey(path: string, falcon: Falcon, file: Uint8Array): Key {
   let fields: Readonly<Record<string, unknown>> = {};
   try {
     fields = JSON.parse(decodeUtf8(file)) ?? {};
@@ -174,11 +185,11 @@ function parseKey(path: string, set: ParameterSet, file: Uint8Array): Key {
   if (fields.sealed !== undefined) throw bad(`${path} is ${EARLIER}`);
   const { parameter_set: found, secret_key: hex } = fields;
   if (found !== 'falcon512' && found !== 'falcon1024') throw bad(`${path} is not a signing key`);
-  if (found !== set) throw bad(`${path} holds a key of ${found}, not of ${set}`);
+  if (found !== falcon.name) throw bad(`${path} holds a key of ${found}, not of ${falcon.name}`);
   let secretKey: Uint8Array | undefined;
   try {
     secretKey = fromHex(/^0x(.*)$/.exec(hex as string)![1]!);
-    return { set, publicKey: falconOf(set).getPublicKey(secretKey), secretKey };
+    return { publicKey: falcon.getPublicKey(secretKey), secretKey };
   } catch {
     if (secretKey !== undefined) wipe(secretKey);
     throw bad(`${path} is not a signing key`);
@@ -186,10 +197,10 @@ function parseKey(path: string, set: ParameterSet, file: Uint8Array): Key {
 }
 
 /** Creates the file whole, or leaves alone what another process has created. */
-async function createKey({ path, set }: KeyPlace): Promise<void> {
+async function createKey({ path, set }: KeyPlace, falcon: Falcon): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { publicKey, secretKey } = falconOf(set).keygen();
+  const { publicKey, secretKey } = falcon.keygen();
   const fields = {
     version: 1,
     parameter_set: set,
