@@ -149,6 +149,26 @@ describe('a thread that dies', () => {
   });
 });
 
+describe('a thread that is busy', () => {
+  it('delays no short reads, and they see all that it has done', async () => {
+    const workers = watchWorkers((url) => ruined(url, 3, BLOCK));
+    const store = open({ patienceMs: 100 });
+    const made = await store.tasks.put(task);
+    if (!made.ok) throw new Error('refused');
+    const stuck = expect(store.tasks.put(task)).rejects.toMatchObject({
+      code: 'STORE_UNAVAILABLE',
+    });
+    const { id } = made.task;
+    expect(await store.tasks.get(id, 1)).toEqual(made.task);
+    expect((await store.tasks.list({ clientId: 1, limit: 10 })).tasks).toMatchObject([{ id }]);
+    expect((await store.tasks.usage(1)).openTasks).toBe(1);
+    expect(await store.apiKeys.findApiKey('none')).toBe(null);
+    expect(await store.quotas.quota(1)).toBe(null);
+    await stuck;
+    await workers[0]!.terminate();
+  });
+});
+
 describe('the file', () => {
   it('has everything that was asked for before the store was closed', async () => {
     const store = open();

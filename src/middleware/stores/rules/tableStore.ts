@@ -10,7 +10,7 @@
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
 import { apiKeys, clientNames, knownSecret, quotas } from './clients.ts';
-import { Ledger } from './ledger.ts';
+import { type Clocks, Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
 import { answers, submissions } from './submissions.ts';
 import type { Table } from './table.ts';
@@ -26,11 +26,14 @@ export interface TableStoreOptions {
   readonly wallMs?: () => number;
 }
 
-export function tableStore(
-  table: Table,
-  { nowMs, wallMs = nowMs ?? Date.now }: TableStoreOptions = {},
-): CompleteStore {
-  const ledger = new Ledger(table, { steadyMs: nowMs ?? (() => performance.now()), wallMs });
+/** The clocks of a store. */
+export const clocksOf = ({ nowMs, wallMs = nowMs ?? Date.now }: TableStoreOptions): Clocks => ({
+  steadyMs: nowMs ?? (() => performance.now()),
+  wallMs,
+});
+
+export function tableStore(table: Table, options: TableStoreOptions = {}): CompleteStore {
+  const ledger = new Ledger(table, clocksOf(options));
   const tasks: CompleteStore['tasks'] = {
     ...reads(ledger),
     ...submissions(ledger),
@@ -57,7 +60,8 @@ export function tableStore(
   };
 }
 
-function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth'> {
+/** The verbs that only read, and ask for a few rows. */
+export function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth'> {
   const { table } = ledger;
   return {
     async get(id, clientId) {

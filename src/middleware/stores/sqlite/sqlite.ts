@@ -1,6 +1,8 @@
 /**
- * The store in an SQLite file, on its own thread, so that neither the disk nor a locked file blocks
- * the event loop of the service. sqliteTable.ts does the work.
+ * The store in an SQLite file, on its own thread, so that neither commits nor a locked file block
+ * the event loop of the service. sqliteTable.ts does the work. Short reads are done on the calling
+ * thread, by a connection of its own: they take a fraction of the time of a message, and never wait
+ * for a commit.
  *
  * A call that cannot be done in time, because another process holds the file, is rejected with
  * `STORE_UNAVAILABLE`. So are the calls of a thread that dies; their outcome is unknown. The next
@@ -14,10 +16,13 @@ import { noWorker } from '../../../shared/threads/noWorker.ts';
 import { type Deferred, deferred, withTimeout } from '../../../shared/wait.ts';
 import { Listeners } from '../port/parts.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
+import type { ListQuery } from '../port/taskStore.ts';
 import { PATIENCE_MS } from './sqliteFile.ts';
+import { type SqliteReader, sqliteReader } from './sqliteTable.ts';
 import {
   type Call,
   type FromThread,
+  fileOf,
   type PortName,
   STORE_WORKER,
   type StoreSettings,
@@ -34,9 +39,11 @@ export interface SqliteOptions extends StoreSettings {
 export function sqliteStore(options: SqliteOptions): CompleteStore {
   const thread = new StoreThread(options);
   const port = <Port extends PortName>(name: Port) => {
-    const verbs = Object.keys(VERBS[name]).map((verb) => [
+    const verbs = Object.entries(VERBS[name]).map(([verb, how]) => [
       verb,
-      (...args: unknown[]) => thread.call(name, verb, args),
+      how === 'read'
+        ? (...args: unknown[]) => thread.read(name, verb, args)
+        : (...args: unknown[]) => thread.call(name, verb, args),
     ]);
     return Object.fromEntries(verbs) as Pick<
       CompleteStore[Port],
@@ -57,10 +64,10 @@ export function sqliteStore(options: SqliteOptions): CompleteStore {
 const VERBS = {
   tasks: {
     put: true,
-    get: true,
-    list: true,
+    get: 'read',
+    list: 'read',
     unfinished: true,
-    usage: true,
+    usage: 'read',
     depth: true,
     upload: true,
     notify: true,
@@ -88,15 +95,17 @@ const VERBS = {
   },
   apiKeys: {
     putApiKey: true,
-    findApiKey: true,
+    findApiKey: 'read',
     listApiKeys: true,
     removeApiKey: true,
     rotateApiKey: true,
     markApiKeysUsed: true,
   },
-  quotas: { quota: true, quotas: true, setQuota: true },
+  quotas: { quota: 'read', quotas: true, setQuota: true },
 } as const satisfies {
-  readonly [Port in PortName]: Readonly<Record<Exclude<Verb<Port>, 'ping' | 'close'>, true>>;
+  readonly [Port in PortName]: Readonly<
+    Record<Exclude<Verb<Port>, 'ping' | 'close'>, true | 'read'>
+  >;
 };
 
 const PING_MS = 1000;
@@ -105,6 +114,9 @@ const LOOK_MS = 1000;
 /** A thread that has not said hello by then never will. */
 const HELLO_MS = 20_000;
 const WARN_EVERY_MS = 1000;
+/** After a slow read here, such as from a busy disk, the other thread reads for a while. */
+const SLOW_MS = 20;
+const AVOID_MS = 1000;
 
 interface Pending extends Call, Deferred<unknown> {
   readonly sinceMs: number;
@@ -126,6 +138,11 @@ class StoreThread {
   #timer: ReturnType<typeof setInterval> | undefined;
   #helloTimer: ReturnType<typeof setTimeout> | undefined;
   #closing: Promise<void> | null = null;
+  /** Open while the thread has the file open. */
+  #reader: SqliteReader | null = null;
+  /** The thread may have changed something since the last read. */
+  #isBehind = false;
+  #slowUntilMs = 0;
   #warnedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: SqliteOptions) {
@@ -144,6 +161,36 @@ class StoreThread {
     }
   }
 
+  /** Reads on this thread, if it can be done at once. */
+  async read(port: PortName, verb: string, args: readonly unknown[]): Promise<unknown> {
+    const reader = this.#reader;
+    const startMs = performance.now();
+    if (reader !== null && startMs >= this.#slowUntilMs && isShort(verb, args)) {
+      try {
+        if (this.#isBehind) reader.renew();
+        this.#isBehind = false;
+        reader.begin();
+        const answer = (reader[port] as unknown as Verbs)[verb]!(...args);
+        const endMs = performance.now();
+        if (endMs - startMs > SLOW_MS) this.#slowUntilMs = endMs + AVOID_MS;
+        return await answer;
+      } catch {
+        // The other thread waits for locks, and reports what is wrong.
+      }
+    }
+    return this.call(port, verb, args);
+  }
+
+  /** At once, since clocks begin with it. */
+  #openReader(): void {
+    if (this.#reader !== null || this.#closing) return;
+    try {
+      this.#reader = sqliteReader(fileOf(this.#options));
+    } catch {
+      // The next answer of the thread tries again.
+    }
+  }
+
   async ping(): Promise<void> {
     const late = () => unavailable('no answer within a second');
     await withTimeout(this.call('tasks', 'ping', []), PING_MS, late);
@@ -155,12 +202,19 @@ class StoreThread {
   }
 
   async #end(): Promise<void> {
+    await this.#closeReader();
     // Nothing is lost with a thread that has died: what it had was refused.
     if (this.#thread) await this.#ask('tasks', 'close', []).catch(() => {});
     this.listeners.clear();
     clearTimeout(this.#helloTimer);
     await this.#thread?.terminate();
     this.#thread = null;
+  }
+
+  async #closeReader(): Promise<void> {
+    const reader = this.#reader;
+    this.#reader = null;
+    await reader?.close();
   }
 
   #ask(port: PortName, verb: string, args: readonly unknown[]): Promise<unknown> {
@@ -251,6 +305,8 @@ class StoreThread {
   #lose(cause: unknown): void {
     const wasRunning = this.#running;
     clearTimeout(this.#helloTimer);
+    // Before another thread opens the file.
+    void this.#closeReader();
     this.#thread = null;
     this.#running = false;
     const kept = new Set(wasRunning ? this.#outbox.map(({ id }) => id) : []);
@@ -277,11 +333,16 @@ class StoreThread {
       this.#send();
       return;
     }
+    this.#isBehind = true;
     this.listeners.tell(message.news);
     for (const answer of message.answers) {
       const pending = this.#settle(answer.id);
-      if ('fault' in answer) pending?.reject(errorOf(answer.fault));
-      else pending?.resolve(answer.value);
+      if ('fault' in answer) {
+        pending?.reject(errorOf(answer.fault));
+      } else {
+        this.#openReader();
+        pending?.resolve(answer.value);
+      }
     }
   }
 
@@ -305,5 +366,12 @@ class StoreThread {
     this.#options.onTrouble?.(error.message, { verb, code: error.code, cause });
   }
 }
+
+type Verbs = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
+
+/** Rows of a list that are read without delaying other work of the process. */
+const SHORT_ROWS = 20;
+const isShort = (verb: string, [query]: readonly unknown[]): boolean =>
+  verb !== 'list' || (query as ListQuery).limit <= SHORT_ROWS;
 
 const unavailable = (why: string) => new CodedError('STORE_UNAVAILABLE', { cause: new Error(why) });

@@ -7,40 +7,85 @@
  * IMMEDIATE), so what a transaction has read stays unchanged until it ends. Transactions that
  * arrive together share one commit (groupCommit.ts).
  */
-import type { CompleteStore } from '../port/serviceStore.ts';
+import { nextTick } from 'node:process';
+import type { CompleteStore, QuotaStore } from '../port/serviceStore.ts';
+import type { ApiKeyStore, TaskStore } from '../port/taskStore.ts';
+import { apiKeys, quotas } from '../rules/clients.ts';
+import { Ledger } from '../rules/ledger.ts';
 import { Table } from '../rules/table.ts';
-import { type TableStoreOptions, tableStore } from '../rules/tableStore.ts';
+import { clocksOf, reads, type TableStoreOptions, tableStore } from '../rules/tableStore.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { patient } from './sqliteFault.ts';
-import { openFile, PATIENCE_MS, type SqliteFile } from './sqliteFile.ts';
-
-export interface SqliteTableStore extends CompleteStore {
-  /** Calls that only read, made in one transaction: to lock the file takes longer than to read. */
-  together(reads: () => void): void;
-}
+import { openFile, PATIENCE_MS, type SqliteFile, sqliteOfHost } from './sqliteFile.ts';
 
 /**
  * @returns a store that works on the calling thread
  * @throws CodedError `STORE_OUTDATED`, `STORE_NEWER`, `STORE_SHARED`, `STORE_UNAVAILABLE`; Error of
  *   the file system
  */
-export function sqliteTableStore(options: SqliteFile & TableStoreOptions): SqliteTableStore {
+export function sqliteTableStore(options: SqliteFile & TableStoreOptions): CompleteStore {
   const { patienceMs = PATIENCE_MS } = options;
   const db = openFile(options);
   const table = new Table(db, createGroupCommit(db, patienceMs));
-  const { tasks, apiKeys, quotas } = tableStore(table, options);
-  const own = patient(tasks, patienceMs);
+  const ports = tableStore(table, options);
+  const own = patient(ports.tasks, patienceMs);
   return {
     tasks: own,
-    apiKeys: patient(apiKeys, patienceMs),
-    quotas: patient(quotas, patienceMs),
+    apiKeys: patient(ports.apiKeys, patienceMs),
+    quotas: patient(ports.quotas, patienceMs),
     open: own.open,
     close: own.close,
-    together(reads) {
-      db.exec('BEGIN');
-      reads();
-      // A read that fails may have ended it.
-      if (db.isTransaction) db.exec('COMMIT');
+  };
+}
+
+/** What a reader answers. */
+export interface SqliteReader {
+  readonly tasks: Pick<TaskStore, 'get' | 'list' | 'usage'>;
+  readonly apiKeys: Pick<ApiKeyStore, 'findApiKey'>;
+  readonly quotas: Pick<QuotaStore, 'quota'>;
+  /** Begins a transaction, which ends after the current microtasks. */
+  begin(): void;
+  /** Ends the transaction, and catches up with the time of other connections. */
+  renew(): void;
+  close(): Promise<void>;
+}
+
+/**
+ * Returns another connection of a process that has the file open. It reads on the calling thread,
+ * and fails where it would wait. A transaction saves locks, which take longer than reading. It ends
+ * before the process receives anything else, so every request sees what was committed before it.
+ */
+export function sqliteReader({ path, ...clocks }: SqliteFile & TableStoreOptions): SqliteReader {
+  const { DatabaseSync } = sqliteOfHost();
+  // Not by `openFile`, which closes other handles of the file, and so ends the locks of SQLite.
+  const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
+  const write = () => Promise.reject(new Error('a reader does not write'));
+  const ledger = new Ledger(new Table(db, { write, drain: async () => {} }), clocksOf(clocks));
+  const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
+  let isBegun = false;
+  const end = () => {
+    if (!isBegun) return;
+    isBegun = false;
+    try {
+      commit.run();
+    } catch {
+      // The connection was closed, or a failed read ended the transaction.
+    }
+  };
+  return {
+    tasks: reads(ledger),
+    apiKeys: apiKeys(ledger),
+    quotas: quotas(ledger),
+    begin() {
+      if (isBegun) return;
+      begin.run();
+      isBegun = true;
+      nextTick(end);
     },
+    renew() {
+      end();
+      ledger.meetClock();
+    },
+    close: () => ledger.close(),
   };
 }

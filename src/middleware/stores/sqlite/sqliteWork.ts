@@ -6,6 +6,7 @@
 import type { faultOf } from '../../../shared/threads/messages.ts';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';
+import type { TableStoreOptions } from '../rules/tableStore.ts';
 import type { SqliteFile } from './sqliteFile.ts';
 
 /** The name that the thread gives in its hello. */
@@ -14,6 +15,12 @@ export const STORE_WORKER = 'falconry store';
 export interface StoreSettings extends SqliteFile {
   /** For tests: the passing of time and the wall clock, as two `Float64`, in milliseconds. */
   readonly clocks?: SharedArrayBuffer;
+}
+
+/** Returns the file of the settings, with the clocks as functions. */
+export function fileOf({ clocks, ...file }: StoreSettings): SqliteFile & TableStoreOptions {
+  const times = clocks && new Float64Array(clocks);
+  return times ? { ...file, nowMs: () => times[0]!, wallMs: () => times[1]! } : file;
 }
 
 /** The ports of a store, which a call names. */

@@ -2,12 +2,14 @@
 import { setImmediate } from 'node:timers';
 import { ownLine } from '../../../shared/threads/host.ts';
 import { faultOf } from '../../../shared/threads/messages.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
 import type { TaskNews } from '../port/taskStore.ts';
-import { type SqliteTableStore, sqliteTableStore } from './sqliteTable.ts';
+import { sqliteTableStore } from './sqliteTable.ts';
 import {
   type Answer,
   type Call,
   type FromThread,
+  fileOf,
   STORE_WORKER,
   type StoreSettings,
   type ToThread,
@@ -17,18 +19,15 @@ const line = ownLine();
 const post = (message: FromThread) => line.post(message, []);
 
 let settings: StoreSettings;
-let store: SqliteTableStore | undefined;
+let store: CompleteStore | undefined;
 let answers: Answer[] = [];
 let news: TaskNews[] = [];
 let flushing = false;
 
 /** Opens the file with the first call; if that fails, with the next one. */
-function opened(): SqliteTableStore {
+function opened(): CompleteStore {
   if (store) return store;
-  const { clocks, ...file } = settings;
-  const times = clocks && new Float64Array(clocks);
-  const test = times && { nowMs: () => times[0]!, wallMs: () => times[1]! };
-  store = sqliteTableStore({ ...file, ...test });
+  store = sqliteTableStore(fileOf(settings));
   store.tasks.watch((told) => {
     news.push(told);
     flushSoon();
@@ -61,9 +60,6 @@ async function perform({ id, port, verb, args }: Call): Promise<void> {
   flushSoon();
 }
 
-/** Verbs that read at once, and do nothing else. */
-const READS = ['get', 'list', 'usage', 'findApiKey', 'quota'];
-
 line.listen((message) => {
   const told = message as ToThread;
   if ('open' in told) {
@@ -72,10 +68,6 @@ line.listen((message) => {
   }
   // Before the calls, so that the answers to reads do not wait for a commit that follows.
   flushSoon();
-  const isRead = ({ verb }: Call) => READS.includes(verb);
-  const reads = told.calls.filter(isRead);
-  if (store && reads.length > 1) store.together(() => reads.forEach(perform));
-  else reads.forEach(perform);
-  for (const call of told.calls) if (!isRead(call)) void perform(call);
+  for (const call of told.calls) void perform(call);
 });
 post({ hello: STORE_WORKER });
