@@ -66,8 +66,10 @@ async function startServe(
   return { ...(await start(args, { FALCONRY_FIRST_KEY: API_KEY })), apiKey: API_KEY };
 }
 
-export function startPlainHono(): Promise<ServerProcess> {
-  return start([fileURLToPath(new URL('./plainHono.ts', import.meta.url))], {});
+/** @param processes how many serve, behind another one that accepts; default: a single process */
+export function startPlainHono(processes = 0): Promise<ServerProcess> {
+  const program = fileURLToPath(new URL('./plainHono.ts', import.meta.url));
+  return start([program, String(processes)], {});
 }
 
 /** The service over a bucket through which its clients send; see `bucketServer.ts`. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { blocksOf } from '../../test/support/documentBlocks.ts';
 import { median } from './interleave.ts';
 import { type Call, load } from './load.ts';
-import { MAIN, startClustered } from './serverProcess.ts';
+import { MAIN, type ServerProcess, startClustered, startPlainHono } from './serverProcess.ts';
 
 export interface ProcessFigure {
   readonly name: string;
@@ -15,6 +15,10 @@ export interface ProcessFigure {
 }
 
 const CONNECTIONS = 32;
+/** What two processes cost on this machine without anything of ours. */
+export const PLAIN = 'plain Hono, no-op';
+
+type Calls = Readonly<Record<string, Call>>;
 
 /** Medians of alternating rounds; the processes are those of the program in docs/service.md. */
 export async function measureProcesses(folder: string, quick: boolean): Promise<ProcessFigure[]> {
@@ -23,35 +27,37 @@ export async function measureProcesses(folder: string, quick: boolean): Promise<
   const documented = blocksOf('docs/service.md').find((x) => x.source.includes('node:cluster'))!;
   writeFileSync(program, documented.source.replace(/node_modules\S+main\.js/, MAIN));
   const measured = new Map<string, ProcessFigure[]>();
+  const measure = async (server: ServerProcess, processes: number, calls: Calls) => {
+    try {
+      for (const [name, call] of Object.entries(calls)) {
+        await load(server.address, call, CONNECTIONS, seconds / 2);
+        const before = cpuOf(server.pid);
+        const { perSecond, requests } = await load(server.address, call, CONNECTIONS, seconds);
+        const cpuMicroseconds = (1000 * (cpuOf(server.pid) - before)) / requests;
+        const key = `${processes} ${name}`;
+        const all = measured.get(key) ?? [];
+        measured.set(key, [...all, { name, processes, perSecond, cpuMicroseconds }]);
+      }
+    } finally {
+      await server.stop();
+    }
+  };
   for (let round = 0; round < rounds; round++) {
     for (const processes of [1, 2]) {
-      const data = join(folder, `${round}-${processes}`);
-      const server = await startClustered(program, processes, data);
-      try {
-        const headers = { authorization: server.apiKey, 'content-type': 'application/json' };
-        const body = `{"digest":"0x${'5a'.repeat(32)}"}`;
-        const calls: Record<string, Call> = {
-          'sign 32 bytes': {
-            method: 'POST',
-            path: '/v1/falcon/sign',
-            headers,
-            body,
-            expect: [200],
-          },
-          'list of 10': { path: '/v1/svc/tasks?limit=10', headers, expect: [200] },
-        };
-        for (const [name, call] of Object.entries(calls)) {
-          await load(server.address, call, CONNECTIONS, seconds / 2);
-          const before = cpuOf(server.pid);
-          const { perSecond, requests } = await load(server.address, call, CONNECTIONS, seconds);
-          const cpuMicroseconds = (1000 * (cpuOf(server.pid) - before)) / requests;
-          const key = `${processes} ${name}`;
-          const all = measured.get(key) ?? [];
-          measured.set(key, [...all, { name, processes, perSecond, cpuMicroseconds }]);
-        }
-      } finally {
-        await server.stop();
-      }
+      await measure(await startPlainHono(processes), processes, {
+        [PLAIN]: { path: '/', expect: [200] },
+      });
+      const server = await startClustered(
+        program,
+        processes,
+        join(folder, `${round}-${processes}`),
+      );
+      const headers = { authorization: server.apiKey, 'content-type': 'application/json' };
+      const body = `{"digest":"0x${'5a'.repeat(32)}"}`;
+      await measure(server, processes, {
+        'sign 32 bytes': { method: 'POST', path: '/v1/falcon/sign', headers, body, expect: [200] },
+        'list of 10': { path: '/v1/svc/tasks?limit=10', headers, expect: [200] },
+      });
     }
   }
   return [...measured.values()].map((all) => ({
