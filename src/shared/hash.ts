@@ -11,12 +11,15 @@ interface Hash {
 
 const crypto = globalThis.process?.getBuiltinModule?.('node:crypto');
 const newHash: () => Hash = crypto ? () => crypto.createHash('sha256') : () => noble.create();
+/** Of one part: takes a third of the time. */
+const hashWhole = crypto?.hash;
 
 const utf8 = new TextEncoder();
 const bytesOf = (part: Part): Uint8Array => (typeof part === 'string' ? utf8.encode(part) : part);
 
 /** The SHA-256 of the parts one after the other, 32 bytes; text counts as UTF-8. */
 export function sha256(...parts: readonly Part[]): Buffer {
+  if (parts.length === 1 && hashWhole) return hashWhole('sha256', parts[0]!, 'buffer');
   const hash = newHash();
   for (const part of parts) hash.update(bytesOf(part));
   return bufferOf(hash.digest());

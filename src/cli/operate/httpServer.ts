@@ -237,6 +237,7 @@ function lingerLast(socket: Socket, lingerMs: number): void {
 
 /** Rewrites a target with an address (`GET http://host/path`), which replaces `Host` (RFC 9112, 3.2.2). */
 function toOriginForm(incoming: IncomingMessage): void {
+  if (incoming.url?.startsWith('/')) return;
   const [, host, rest = ''] = /^https?:\/\/([^/?#]+)(.*)$/i.exec(incoming.url ?? '') ?? [];
   if (host === undefined) return;
   incoming.headers.host = host;
@@ -246,8 +247,12 @@ function toOriginForm(incoming: IncomingMessage): void {
 /** The fault of the request's `Host`, or null. */
 function hostFault({ rawHeaders, headers: { host } }: IncomingMessage): string | null {
   // Node keeps only the first `Host`; a proxy may have used another one.
-  const isHost = (name: string, i: number) => i % 2 === 0 && name.toLowerCase() === 'host';
-  if (rawHeaders.filter(isHost).length > 1) return 'The request has several Host headers';
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
+  }
+  if (hosts > 1) return 'The request has several Host headers';
   // The listener accepts a host that only looks like an address: `1.2.3.4.5`.
   const isAddress = host === undefined || URL.canParse(`http://${host}`);
   return isAddress ? null : 'The Host header is not an address';

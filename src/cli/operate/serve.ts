@@ -125,8 +125,11 @@ export function publicFetch(service: FalconService, { ui }: Pick<Settings, 'ui'>
     answerHealth(service, request) ?? (ui ? toPage(request) : null);
   // Proxies hide these paths, but may not see them in other spellings.
   return (request: Request, env: object): Response | Promise<Response> =>
-    (isPlainRequest(request, env) ? answer(request) : null) ?? service.app.fetch(request, env);
+    (!isOfApp(request) && isPlainRequest(request, env) ? answer(request) : null) ??
+    service.app.fetch(request, env);
 }
+
+const isOfApp = ({ url }: Request) => url.startsWith('/v1/', url.indexOf('/', 'https://'.length));
 
 function toPage({ method, url, headers }: Request): Response | null {
   if (!['GET', 'HEAD'].includes(method) || new URL(url).pathname !== '/') return null;

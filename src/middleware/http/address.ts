@@ -140,6 +140,7 @@ export function networkFault(text: string): string | null {
 
 /** An address in one spelling, without port, brackets and zone; null for anything else. */
 function ipAddress(text: string): string | null {
+  if (isIPv4(text)) return text;
   const trimmed = text.trim();
   const bare = /^\[(.*)\](?::\d+)?$/.exec(trimmed)?.[1] ?? trimmed.replace(/^([\d.]+):\d+$/, '$1');
   const address = bare.replace(/%.*/, '');

@@ -1,4 +1,5 @@
 /** Rate limits: of the requests of a client, and of the refused requests of an address. */
+import { toHex } from '../../shared/bytes.ts';
 import { sha256 } from '../../shared/hash.ts';
 import { randomBytes } from '../../shared/random.ts';
 import type { Rate } from './clientLimits.ts';
@@ -115,7 +116,7 @@ export class AnonymousLimiter {
   readonly #limiter: RequestLimiter;
   /** Keyed hashes of the credentials that were valid most recently, and whose they were. */
   readonly #good = new Map<string, number>();
-  readonly #salt = randomBytes(16);
+  readonly #salt = toHex(randomBytes(16));
 
   constructor(rate: Rate) {
     this.#limiter = new RequestLimiter(rate);
@@ -151,7 +152,7 @@ export class AnonymousLimiter {
   }
 
   #hash(credentials: string): string {
-    return sha256(this.#salt, credentials).toString('base64url');
+    return sha256(this.#salt + credentials).toString('base64url');
   }
 }
 

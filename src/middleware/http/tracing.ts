@@ -89,15 +89,16 @@ export class Tracer {
     const inHost = this.#api.trace.getSpanContext(active as never) !== undefined;
     const parent = inHost || caller === null ? active : this.#below(active, caller);
     const attributes = { 'http.request.method': method, 'http.route': route };
-    const current = this.#start(`${method} ${route}`, { kind: SERVER, attributes }, parent);
-    const { span } = current;
+    const options = { kind: SERVER, attributes };
+    const span = this.#tracer.startSpan(`${method} ${route}`, options, parent as never);
     const position = span.spanContext();
     // Without an SDK, spans are empty and belong to no trace, or to the caller's own span.
     if (/^0*$/.test(position.traceId) || position.spanId === caller?.spanId) return null;
+    const context = this.#api.trace.setSpan(parent as never, span as never);
     return {
       traceId: position.traceId,
       traceparent: formatTraceparent(position),
-      within: (work) => this.#within(current, work),
+      within: (work) => this.#within({ span, context }, work),
       end: ({ status, bytes }) => {
         span.setAttribute('http.response.status_code', status);
         if (bytes !== undefined) span.setAttribute('http.response.size', bytes);

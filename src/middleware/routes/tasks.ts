@@ -100,12 +100,13 @@ function list(deps: Deps): Route<FirstPage>['handle'] {
 const PARAMETERS = ['status', 'limit', 'order', 'cursor'];
 
 function readQuery(c: Context, clientId: number, secret: Uint8Array): ListQuery {
-  const unknown = Object.keys(c.req.query()).find((name) => !PARAMETERS.includes(name));
+  const given = c.req.queries();
+  const unknown = Object.keys(given).find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) {
     throw badQuery(`${unknown} is not a parameter of the list: ${PARAMETERS.join(', ')}`);
   }
   const parameter = (name: string): string | undefined => {
-    const values = c.req.queries(name);
+    const values = given[name];
     if (values !== undefined && values.length > 1) throw badQuery(`${name} is given twice`);
     return values?.[0];
   };
