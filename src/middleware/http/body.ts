@@ -15,7 +15,7 @@ import type { BodyShare } from './bodyBudget.ts';
 import { type BodyEncoding, requireForm } from './bodyType.ts';
 import { pages } from './buffers.ts';
 import { sendContinue } from './continue.ts';
-import { type BodyReader, readerOf } from './direct.ts';
+import { arrivedBody, type BodyReader, readerOf } from './direct.ts';
 import { ProblemError } from './problems.ts';
 import { type JsonLimits, parseStrictJson } from './strictJson.ts';
 
@@ -164,6 +164,11 @@ async function* pieces(
 async function* sentChunks(c: Context, limits: BodyLimits): AsyncGenerator<Uint8Array> {
   const announced = announcedLength(c, limits.maxBytes);
   sendContinue(c);
+  const whole = arrivedBody(c.req.raw);
+  if (whole !== null) {
+    if (whole.length > limits.maxBytes) throw tooLarge(limits.maxBytes);
+    return yield whole;
+  }
   const reader = readerOf(c.req.raw);
   if (reader === null) return;
   const patience = new SenderPatience(limits);

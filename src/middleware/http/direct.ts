@@ -20,6 +20,12 @@ export function readDirectly(request: Request, incoming: IncomingMessage): void 
   if (isSent && isRaw && !['GET', 'HEAD'].includes(request.method)) direct.set(request, incoming);
 }
 
+/** Returns a body that has arrived whole and was not read; null for any other. */
+export function arrivedBody(request: Request): Uint8Array | null {
+  const incoming = direct.get(request);
+  return incoming?.complete && !incoming.readableDidRead ? incoming.read() : null;
+}
+
 /** @returns null for a request without a body */
 export function readerOf(request: Request): BodyReader | null {
   const incoming = direct.get(request);
