@@ -140,7 +140,9 @@ async function holdBack(c: Context<Env>, { refusals, settings }: Deps): Promise<
   try {
     refusals.take(c.get('clientId') ?? remoteAddress(c, settings));
   } catch {
-    await new Promise((resolve) => setTimeout(resolve, HELD_BACK_MS));
+    // At random: the connections of one sender would otherwise all come back at the same moment.
+    const ms = (0.5 + Math.random()) * HELD_BACK_MS;
+    await new Promise((resolve) => setTimeout(resolve, ms));
   }
 }
 

@@ -63,7 +63,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     // response. Node reads on.
     autoCleanupIncoming: false,
   });
-  const begin = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const handle = together((incoming, outgoing) => {
     // A request after the last response is only read to its end.
     if (incoming.socket.writableEnded) return void incoming.resume();
     outgoing.once('finish', () => linger(incoming));
@@ -71,8 +71,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     const fault = hostFault(incoming);
     if (fault !== null) refuse(incoming, outgoing, 'MALFORMED_REQUEST', fault);
     else void listener(incoming, outgoing);
-  };
-  const handle = together(begin);
+  });
   const server = createServer(
     {
       headersTimeout: headersTimeoutMs,
@@ -106,20 +105,22 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   return { port, host: options.host, close: (graceMs) => closeServer(server, graceMs) };
 }
 
+type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+
 /**
- * Begins the requests that arrive in one turn of the event loop together. Their steps alternate, so
- * the same code runs for all of them, their reads of the store share a transaction, and a client
- * that waits for several answers is woken up once: twice as many requests per second.
+ * Begins the requests that arrive in one turn of the event loop together: their reads of the store
+ * share a transaction, their steps alternate (the same code for all of them), and a client with
+ * several of them is woken up once.
  */
-function together(begin: (incoming: IncomingMessage, outgoing: ServerResponse) => void) {
-  let arrived: [IncomingMessage, ServerResponse][] = [];
+function together(begin: Handle): Handle {
+  let arrived: Parameters<Handle>[] = [];
   const beginAll = () => {
     const all = arrived;
     arrived = [];
     for (const [incoming, outgoing] of all) if (!outgoing.destroyed) begin(incoming, outgoing);
   };
-  return (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (arrived.push([incoming, outgoing]) === 1) setImmediate(beginAll);
+  return (...request) => {
+    if (arrived.push(request) === 1) setImmediate(beginAll);
   };
 }
 
@@ -247,12 +248,8 @@ function toOriginForm(incoming: IncomingMessage): void {
 /** The fault of the request's `Host`, or null. */
 function hostFault({ rawHeaders, headers: { host } }: IncomingMessage): string | null {
   // Node keeps only the first `Host`; a proxy may have used another one.
-  let hosts = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const name = rawHeaders[i]!;
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++;
-  }
-  if (hosts > 1) return 'The request has several Host headers';
+  const isHost = (name: string, i: number) => i % 2 === 0 && name.toLowerCase() === 'host';
+  if (rawHeaders.filter(isHost).length > 1) return 'The request has several Host headers';
   // The listener accepts a host that only looks like an address: `1.2.3.4.5`.
   const isAddress = host === undefined || URL.canParse(`http://${host}`);
   return isAddress ? null : 'The Host header is not an address';

@@ -1,5 +1,5 @@
 /** The tables of a store in SQLite, without the rules of the port, which are in tableStore.ts. */
-import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { isFinal, type TaskState } from '../../../wire/taskStates.ts';
 import {
   LISTED_COLUMNS,
@@ -76,33 +76,21 @@ export interface GroupCommit {
 
 type Columns = Record<string, SQLInputValue>;
 
-/** A statement whose rows are plain objects. SQLite's own have no prototype, and take longer. */
-class Statement {
-  readonly of: StatementSync;
-  readonly #names: readonly string[];
+type Statement = ReturnType<typeof prepare>;
 
-  constructor(of: StatementSync) {
-    this.of = of;
-    // Node has both since 22.16.
-    this.#names = of.columns?.().map(({ name }) => name) ?? [];
-    of.setReturnArrays?.(true);
-  }
-
-  get(values: readonly SQLInputValue[]): Columns | undefined {
-    const row = this.of.get(...values);
-    return row && this.#plain(row);
-  }
-
-  all(values: readonly SQLInputValue[]): Columns[] {
-    return this.of.all(...values).map((row) => this.#plain(row));
-  }
-
-  #plain(row: object): Columns {
+/** A statement whose rows become plain objects: SQLite's own take longer, without a prototype. */
+function prepare(db: DatabaseSync, sql: string) {
+  const statement = db.prepare(sql);
+  // Node has both since 22.16.
+  const names = statement.columns?.().map(({ name }) => name) ?? [];
+  statement.setReturnArrays?.(true);
+  const toRow = (row: object): Columns => {
     if (!Array.isArray(row)) return { ...row };
     const columns: Columns = {};
-    for (let i = 0; i < row.length; i++) columns[this.#names[i]!] = row[i];
+    for (let i = 0; i < row.length; i++) columns[names[i]!] = row[i];
     return columns;
-  }
+  };
+  return { statement, toRow };
 }
 
 /** Queries and transactions. A transaction is a synchronous function, so none interleave. */
@@ -117,22 +105,25 @@ export class Table {
   }
 
   #prepared(sql: string): Statement {
-    let statement = this.#statements.get(sql);
-    if (!statement) this.#statements.set(sql, (statement = new Statement(this.#db.prepare(sql))));
-    return statement;
+    let known = this.#statements.get(sql);
+    if (!known) this.#statements.set(sql, (known = prepare(this.#db, sql)));
+    return known;
   }
 
   #one<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#prepared(sql).get(values) as Row | undefined;
+    const { statement, toRow } = this.#prepared(sql);
+    const row = statement.get(...values);
+    return row && (toRow(row) as Row);
   }
 
   #all<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row[] {
-    return this.#prepared(sql).all(values) as Row[];
+    const { statement, toRow } = this.#prepared(sql);
+    return statement.all(...values).map(toRow) as Row[];
   }
 
   /** @returns the number of changed rows */
   #run(sql: string, ...values: SQLInputValue[]): number {
-    return Number(this.#prepared(sql).of.run(...values).changes);
+    return Number(this.#prepared(sql).statement.run(...values).changes);
   }
 
   /** As `write` of {@link GroupCommit}. */

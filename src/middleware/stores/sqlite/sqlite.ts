@@ -41,9 +41,7 @@ export function sqliteStore(options: SqliteOptions): CompleteStore {
   const port = <Port extends PortName>(name: Port) => {
     const verbs = Object.entries(VERBS[name]).map(([verb, how]) => [
       verb,
-      how === 'read'
-        ? (...args: unknown[]) => thread.read(name, verb, args)
-        : (...args: unknown[]) => thread.call(name, verb, args),
+      (...args: unknown[]) => thread[how](name, verb, args),
     ]);
     return Object.fromEntries(verbs) as Pick<
       CompleteStore[Port],
@@ -60,51 +58,51 @@ export function sqliteStore(options: SqliteOptions): CompleteStore {
   return { tasks, apiKeys, quotas, open: tasks.open, close: tasks.close };
 }
 
-/** The verbs that the thread performs as they are. */
+/** The verbs that the thread performs as they are; `read`: here, if possible. */
 const VERBS = {
   tasks: {
-    put: true,
+    put: 'call',
     get: 'read',
     list: 'read',
-    unfinished: true,
+    unfinished: 'call',
     usage: 'read',
-    depth: true,
-    upload: true,
-    notify: true,
-    renew: true,
-    cancel: true,
-    remove: true,
-    claim: true,
-    extend: true,
-    extendAll: true,
-    finish: true,
-    fail: true,
-    release: true,
-    setAside: true,
-    putBack: true,
-    sweep: true,
-    suspectClock: true,
-    acceptClock: true,
-    referenced: true,
-    beginAnswer: true,
-    extendAnswer: true,
-    abandonAnswer: true,
-    secret: true,
-    clientNamed: true,
-    open: true,
+    depth: 'call',
+    upload: 'call',
+    notify: 'call',
+    renew: 'call',
+    cancel: 'call',
+    remove: 'call',
+    claim: 'call',
+    extend: 'call',
+    extendAll: 'call',
+    finish: 'call',
+    fail: 'call',
+    release: 'call',
+    setAside: 'call',
+    putBack: 'call',
+    sweep: 'call',
+    suspectClock: 'call',
+    acceptClock: 'call',
+    referenced: 'call',
+    beginAnswer: 'call',
+    extendAnswer: 'call',
+    abandonAnswer: 'call',
+    secret: 'call',
+    clientNamed: 'call',
+    open: 'call',
   },
   apiKeys: {
-    putApiKey: true,
+    putApiKey: 'call',
     findApiKey: 'read',
-    listApiKeys: true,
-    removeApiKey: true,
-    rotateApiKey: true,
-    markApiKeysUsed: true,
+    listApiKeys: 'call',
+    removeApiKey: 'call',
+    rotateApiKey: 'call',
+    markApiKeysUsed: 'call',
   },
-  quotas: { quota: 'read', quotas: true, setQuota: true },
+  quotas: { quota: 'read', quotas: 'call', setQuota: 'call' },
 } as const satisfies {
   readonly [Port in PortName]: Readonly<
-    Record<Exclude<Verb<Port>, 'ping' | 'close'>, true | 'read'>
+    Record<Exclude<Verb<Port>, 'ping' | 'close'>, 'call' | 'read'>
   >;
 };
 
@@ -167,9 +165,8 @@ class StoreThread {
     const startMs = performance.now();
     if (reader !== null && startMs >= this.#slowUntilMs && isShort(verb, args)) {
       try {
-        if (this.#isBehind) reader.renew();
+        reader.begin(this.#isBehind);
         this.#isBehind = false;
-        reader.begin();
         const answer = (reader[port] as unknown as Verbs)[verb]!(...args);
         const endMs = performance.now();
         if (endMs - startMs > SLOW_MS) this.#slowUntilMs = endMs + AVOID_MS;
@@ -202,19 +199,13 @@ class StoreThread {
   }
 
   async #end(): Promise<void> {
-    await this.#closeReader();
+    await this.#reader?.close();
     // Nothing is lost with a thread that has died: what it had was refused.
     if (this.#thread) await this.#ask('tasks', 'close', []).catch(() => {});
     this.listeners.clear();
     clearTimeout(this.#helloTimer);
     await this.#thread?.terminate();
     this.#thread = null;
-  }
-
-  async #closeReader(): Promise<void> {
-    const reader = this.#reader;
-    this.#reader = null;
-    await reader?.close();
   }
 
   #ask(port: PortName, verb: string, args: readonly unknown[]): Promise<unknown> {
@@ -306,7 +297,8 @@ class StoreThread {
     const wasRunning = this.#running;
     clearTimeout(this.#helloTimer);
     // Before another thread opens the file.
-    void this.#closeReader();
+    void this.#reader?.close();
+    this.#reader = null;
     this.#thread = null;
     this.#running = false;
     const kept = new Set(wasRunning ? this.#outbox.map(({ id }) => id) : []);
@@ -337,12 +329,9 @@ class StoreThread {
     this.listeners.tell(message.news);
     for (const answer of message.answers) {
       const pending = this.#settle(answer.id);
-      if ('fault' in answer) {
-        pending?.reject(errorOf(answer.fault));
-      } else {
-        this.#openReader();
-        pending?.resolve(answer.value);
-      }
+      if (!('fault' in answer)) this.#openReader();
+      if ('fault' in answer) pending?.reject(errorOf(answer.fault));
+      else pending?.resolve(answer.value);
     }
   }
 
@@ -369,9 +358,8 @@ class StoreThread {
 
 type Verbs = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>;
 
-/** Rows of a list that are read without delaying other work of the process. */
-const SHORT_ROWS = 20;
+/** A list of more rows would delay other work of the process. */
 const isShort = (verb: string, [query]: readonly unknown[]): boolean =>
-  verb !== 'list' || (query as ListQuery).limit <= SHORT_ROWS;
+  verb !== 'list' || (query as ListQuery).limit <= 20;
 
 const unavailable = (why: string) => new CodedError('STORE_UNAVAILABLE', { cause: new Error(why) });

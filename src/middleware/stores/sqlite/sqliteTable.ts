@@ -8,8 +8,7 @@
  * arrive together share one commit (groupCommit.ts).
  */
 import { nextTick } from 'node:process';
-import type { CompleteStore, QuotaStore } from '../port/serviceStore.ts';
-import type { ApiKeyStore, TaskStore } from '../port/taskStore.ts';
+import type { CompleteStore } from '../port/serviceStore.ts';
 import { apiKeys, quotas } from '../rules/clients.ts';
 import { Ledger } from '../rules/ledger.ts';
 import { Table } from '../rules/table.ts';
@@ -38,24 +37,14 @@ export function sqliteTableStore(options: SqliteFile & TableStoreOptions): Compl
   };
 }
 
-/** What a reader answers. */
-export interface SqliteReader {
-  readonly tasks: Pick<TaskStore, 'get' | 'list' | 'usage'>;
-  readonly apiKeys: Pick<ApiKeyStore, 'findApiKey'>;
-  readonly quotas: Pick<QuotaStore, 'quota'>;
-  /** Begins a transaction, which ends after the current microtasks. */
-  begin(): void;
-  /** Ends the transaction, and catches up with the time of other connections. */
-  renew(): void;
-  close(): Promise<void>;
-}
+export type SqliteReader = ReturnType<typeof sqliteReader>;
 
 /**
  * Returns another connection of a process that has the file open. It reads on the calling thread,
  * and fails where it would wait. A transaction saves locks, which take longer than reading. It ends
  * before the process receives anything else, so every request sees what was committed before it.
  */
-export function sqliteReader({ path, ...clocks }: SqliteFile & TableStoreOptions): SqliteReader {
+export function sqliteReader({ path, ...clocks }: SqliteFile & TableStoreOptions) {
   const { DatabaseSync } = sqliteOfHost();
   // Not by `openFile`, which closes other handles of the file, and so ends the locks of SQLite.
   const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
@@ -76,15 +65,14 @@ export function sqliteReader({ path, ...clocks }: SqliteFile & TableStoreOptions
     tasks: reads(ledger),
     apiKeys: apiKeys(ledger),
     quotas: quotas(ledger),
-    begin() {
+    /** Begins a transaction, which ends after the current microtasks; `anew`: even within one. */
+    begin(anew: boolean) {
+      if (anew) end();
       if (isBegun) return;
       begin.run();
       isBegun = true;
       nextTick(end);
-    },
-    renew() {
-      end();
-      ledger.meetClock();
+      if (anew) ledger.meetClock();
     },
     close: () => ledger.close(),
   };
