@@ -12,18 +12,19 @@
  *
  *   candidate          0     1     2     3      the first sample takes its first accepted one,
  *   first sample (a)   a0    a1    a2           the second the first accepted one after that.
- *   second sample (b)        b1    b2    b3     Six judgements, three vectors, no branch
- *                                               until the end.
+ *   second sample (b)        b1    b2    b3     Six judgements, no branch until the end.
  *
  * The pair is complete in 4 of 5 cases. Otherwise the rest is sampled separately (`sampleOne`). Any
- * tie among the six sends the pair to `sampleExactly`, which reads byte by byte. All three consume
- * the stream as the reference does.
+ * tie among the six sends the first sample to `sampleExactly`, which reads byte by byte, and the
+ * second one to `sampleOne`. All three consume the stream as the reference does.
  *
  * Timing reveals the number of candidates, and ties. The acceptance probability of a candidate does
  * not depend on the centre, the deviation or the drawn value (this is the purpose of the factor
  * ccs: Howe, Prest, Ricosset, Rossi, "Isochronous Gaussian sampling", 2020), and a tie is an
- * equality with a byte that is uniform and never used again. The reference reveals the same. No
- * branch and no address depends on values, centres or the contents of accepted positions.
+ * equality with a byte that is uniform and never used again. The reference reveals the same.
+ * (Without floating point, a threshold within 2^-11 of an integer has two such bytes:
+ * judgeInteger.ts.) No branch and no address depends on values, centres or the contents of accepted
+ * positions.
  */
 import { highHalves, lowHalves, upperHalf, zipHigh, zipLow } from '../shared/lanes';
 import { baseSamples, decidingByte, signedSample } from './baseSampler';
@@ -230,7 +231,7 @@ export function samplePair(mu: v128, inverseSigma: u64, ccsScale: u64): v128 {
     const verdict = <i32>judged;
     if (verdict & TIE) {
       a = sampleExactly(mu, inverseSigma, ccsScale);
-      b = sampleExactly(upperHalf(mu), inverseSigma, ccsScale);
+      b = sampleOne(upperHalf(r), dss, ccs, upperHalf(mu), inverseSigma, ccsScale);
       break;
     }
     const chosenA = ctz(verdict | 8);
