@@ -66,8 +66,8 @@ const roomOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 /** Parts of one piece of work: the prover's and the verifier's folders have rules of their own. */
 const WHOLE = /^src\/(aggregate|shared|middleware\/page\/browser|middleware\/stores\/\w+)(?=\/)/;
 
-/** An entry that gathers folders and that nothing imports; types that everything imports. */
-const SINGLE = ['src/falcon/verifyOnly.ts', 'src/middleware/events.ts'];
+/** Entries that gather folders, beside their room; types that everything imports. */
+const SINGLE = ['src/falcon/verifyOnly.ts', 'src/falcon/integer.ts', 'src/middleware/events.ts'];
 
 /** The folder of a file, at any depth; the files in `SINGLE` count as folders. */
 const folderOf = (path: string): string =>

@@ -191,7 +191,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
     self: 'src/middleware/signing/',
     to: [
       /^src\/shared\/(arguments|bytes|errors|utf8|wait)\.ts$/,
-      /^src\/falcon\/index\.ts$/,
+      /^src\/falcon\/(index|integer)\.ts$/,
       /^node:/,
     ],
   },
@@ -248,8 +248,8 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
       ...LIBRARY,
       /^src\/cli\/lib\//,
       /^src\/falcon\/keys\/index\.ts$/,
-      // What a deterministic signature stands for, and the bounds of a seed.
-      /^src\/falcon\/(deterministic|params)\.ts$/,
+      // What a deterministic signature stands for, the bounds of a seed, and another build.
+      /^src\/falcon\/(deterministic|integer|params)\.ts$/,
     ],
   },
   {
