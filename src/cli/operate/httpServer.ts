@@ -108,9 +108,8 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
 type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /**
- * Begins the requests that arrive in one turn of the event loop together: their reads of the store
- * share a transaction, their steps alternate (the same code for all of them), and a client with
- * several of them is woken up once.
+ * Begins the requests that arrive in one turn of the event loop together. Their reads share a
+ * transaction, their steps alternate, and a client with several of them is woken up once.
  */
 function together(begin: Handle): Handle {
   let arrived: Parameters<Handle>[] = [];

@@ -20,10 +20,11 @@ export function readDirectly(request: Request, incoming: IncomingMessage): void 
   if (isSent && isRaw && !['GET', 'HEAD'].includes(request.method)) direct.set(request, incoming);
 }
 
-/** Returns a body that has arrived whole and was not read; null for any other. */
+/** Returns a body that has arrived whole and was not read; null for any other, as in HTTP/2. */
 export function arrivedBody(request: Request): Uint8Array | null {
-  const incoming = direct.get(request);
-  return incoming?.complete && !incoming.readableDidRead ? incoming.read() : null;
+  const { complete, readableDidRead, httpVersionMajor } = direct.get(request) ?? {};
+  const isWhole = complete && !readableDidRead && httpVersionMajor === 1;
+  return isWhole ? direct.get(request)!.read() : null;
 }
 
 /** @returns null for a request without a body */
