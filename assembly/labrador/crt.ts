@@ -73,9 +73,12 @@ function joinLimbs(l0: v128, l1: v128, l2: v128): v128 {
 /**
  * Converts residues of 64 coefficients to the coefficients mod q.
  *
+ * Right for |integer| < P/2 (1 - 2^-12.4).
+ *
  * Shape:  residues: i16[6][64] -> out: i64[64]
- * Bounds: |residue| <= 13277, |integer| < P/2 (1 - 2^-12.4) -> centred
+ * Bounds: |residues| <= 13277 -> |out| <= (q - 1) / 2
  * Memory: residues, out
+ * Proof:  reconstruct()
  */
 export function reconstruct(out: usize, residues: usize): void {
   for (const end = residues + 128; residues < end; residues += 16, out += 64) {

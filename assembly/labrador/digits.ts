@@ -13,11 +13,14 @@ export const TOO_WIDE: i32 = 1;
  * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1),
  * 2^(bits-1)), the last one is the remainder.
  *
+ * Digit j is at out + j stride.
+ *
  * Spec:   docs/protocol.md, 1
- * Shape:  coefs: i64[64] -> digit j at out + j stride: i16[64]
- * Bounds: |coefs| <= 2^44, 1 <= bits <= 15
+ * Shape:  coefs: i64[64] -> out: i16[count][64]
+ * Bounds: |coefs| <= 2^44
  * Memory: coefs, out
  * Errors: TOO_WIDE if a last digit is not in [-32768, 32767]; it is then wrong
+ * Proof:  digits(), count bits stride in {4 11 128, 3 15 128, 9 5 128}
  */
 export function decompose(out: usize, stride: usize, coefs: usize, count: i32, bits: i32): i32 {
   const half = i64x2.splat((<i64>1 << bits) >> 1);

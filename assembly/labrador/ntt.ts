@@ -39,8 +39,9 @@ const TABLES_END: usize = TABLES + 6 * TABLE_SIZE;
  *
  * Spec:   negacyclic NTT, Cooley-Tukey, once for each prime
  * Shape:  a: i16[64] -> form: i16[6][64]
- * Bounds: |a| <= 8192
+ * Bounds: |a| <= 8192 -> |form| <= (p + 1) / 2
  * Memory: a, form
+ * Proof:  toForm(1)
  */
 export function smallToForm(form: usize, a: usize): void {
   for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE, form += 128) {
@@ -51,10 +52,12 @@ export function smallToForm(form: usize, a: usize): void {
 /**
  * Like `smallToForm`, for larger coefficients.
  *
+ * -2^15 is multiplied only by factors below 2^15 in magnitude, where both instructions agree.
+ *
  * Shape:  a: i16[64] -> form: i16[6][64]
- * Bounds: any a (-2^15 is multiplied only by factors below 2^15 in magnitude, where both
- *         instructions agree)
+ * Bounds: any a -> |form| <= (p + 1) / 2
  * Memory: a, form
+ * Proof:  toForm(1)
  */
 export function wideToForm(form: usize, a: usize): void {
   for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE, form += 128) {
@@ -65,9 +68,12 @@ export function wideToForm(form: usize, a: usize): void {
 /**
  * Polynomial mod q to NTT form.
  *
+ * The integers are not reduced.
+ *
  * Shape:  coefs: i64[64] -> form: i16[6][64]
- * Bounds: |coefs| <= 2^44; the integers are not reduced
+ * Bounds: |coefs| <= 2^44 -> |form| <= (p + 1) / 2
  * Memory: coefs, form, SCRATCH
+ * Proof:  toForm(1)
  */
 export function coefsToForm(form: usize, coefs: usize): void {
   splitUnevenly(SCRATCH, coefs);
@@ -77,9 +83,11 @@ export function coefsToForm(form: usize, coefs: usize): void {
 /**
  * Limbs to NTT form.
  *
- * Shape:  limbs: i16[3][64], the integer l0 + 2^14 l1 + 2^30 l2 -> form: i16[6][64]
- * Bounds: |l0| <= 2^13, any l1, |l2| <= 2^14 + 1
+ * The limbs l of the integer l0 + 2^14 l1 + 2^30 l2: any l1, which has no bound here.
+ *
+ * Shape:  limbs: i16[3][64] -> form: i16[6][64]
  * Memory: limbs, form
+ * Proof:  none: part of coefsToForm, whose limbs are in narrower bounds than a region can state
  */
 export function limbsToForm(form: usize, limbs: usize): void {
   for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE, form += 128) {
@@ -127,8 +135,9 @@ function unevenLimb(a: v128, b: v128, limb: i32, mask: v128): v128 {
  * [-2^13, 2^13), [-2^15, 2^15).
  *
  * Shape:  coefs: i64[64] -> limbs: i16[3][64]
- * Bounds: |coefs| <= 2^44 -> |l2| <= 2^14 + 1
+ * Bounds: |coefs| <= 2^44
  * Memory: coefs, limbs
+ * Proof:  parts(1, 2^14, 2^30)
  */
 function splitUnevenly(limbs: usize, coefs: usize): void {
   const bias = v128.load(UNEVEN);
@@ -153,8 +162,9 @@ function splitUnevenly(limbs: usize, coefs: usize): void {
  * Limbs of 16 integers, the two lower ones in [-2^14, 2^14).
  *
  * Shape:  coefs: i64[16] -> limbs: i16[3][16]
- * Bounds: |coefs| <= 2^44 -> |l2| <= 2^14 + 1
+ * Bounds: |coefs| <= 2^44
  * Memory: coefs, limbs
+ * Proof:  none: its three fields are placed by vectors of eight; composed in collapseToVecs
  */
 export function splitLimbs(limbs: usize, coefs: usize): void {
   const bias = v128.load(BIAS);
@@ -189,6 +199,7 @@ export function splitLimbs(limbs: usize, coefs: usize): void {
  * Shape:  form: i16[6][64] -> coefs: i64[64]
  * Bounds: |integer| < P/2 (1 - 2^-12.4) -> centred mod q
  * Memory: form, coefs, SCRATCH
+ * Proof:  none: composed of inverseOfForm and reconstruct, both proved
  */
 export function formToCoefs(coefs: usize, form: usize): void {
   let residues: usize = SCRATCH;
@@ -206,6 +217,7 @@ export function formToCoefs(coefs: usize, form: usize): void {
  * Shape:  sums: i32[6][64] -> coefs: i64[64]
  * Bounds: |sums| <= 6940 * 29753; |integer| < P/2 (1 - 2^-12.4) -> centred mod q
  * Memory: sums, coefs, SCRATCH
+ * Proof:  none: composed of inverseOfSums and reconstruct, both proved
  */
 export function sumsToCoefs(coefs: usize, sums: usize): void {
   let residues: usize = SCRATCH;
@@ -220,8 +232,10 @@ export function sumsToCoefs(coefs: usize, sums: usize): void {
 /**
  * out = a b.
  *
- * Shape:  out, a, b: i16[6][64] in NTT form (may be the same)
+ * Shape:  a, b: i16[6][64] -> out: i16[6][64]
+ * Bounds: |a| <= (p + 1) / 2, |b| <= (p + 1) / 2 -> |out| <= (p + 1) / 2
  * Memory: out, a, b
+ * Proof:  product(15)
  */
 export function mulForm(out: usize, a: usize, b: usize): void {
   for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
@@ -236,8 +250,10 @@ export function mulForm(out: usize, a: usize, b: usize): void {
 /**
  * out = a + b.
  *
- * Shape:  out, a, b: i16[6][64] in NTT form (may be the same)
+ * Shape:  a, b: i16[6][64] -> out: i16[6][64]
+ * Bounds: |a| <= (p + 1) / 2, |b| <= (p + 1) / 2 -> |out| <= (p + 1) / 2
  * Memory: out, a, b
+ * Proof:  sum(1, 1)
  */
 export function addForm(out: usize, a: usize, b: usize): void {
   for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
@@ -251,8 +267,10 @@ export function addForm(out: usize, a: usize, b: usize): void {
 /**
  * out = a - b.
  *
- * Shape:  out, a, b: i16[6][64] in NTT form (may be the same)
+ * Shape:  a, b: i16[6][64] -> out: i16[6][64]
+ * Bounds: |a| <= (p + 1) / 2, |b| <= (p + 1) / 2 -> |out| <= (p + 1) / 2
  * Memory: out, a, b
+ * Proof:  sum(1, 0 - 1)
  */
 export function subForm(out: usize, a: usize, b: usize): void {
   for (let table: usize = TABLES; table < TABLES_END; table += TABLE_SIZE) {
@@ -266,8 +284,10 @@ export function subForm(out: usize, a: usize, b: usize): void {
 /**
  * out = a(X^-1).
  *
- * Shape:  out, a: i16[6][64] in NTT form, not overlapping
+ * Shape:  a: i16[6][64] -> out: i16[6][64]
+ * Bounds: any a
  * Memory: out, a
+ * Proof:  reversedForm()
  */
 export function sigmaForm(out: usize, a: usize): void {
   for (const end = a + FORM; a < end; a += 128, out += 128) {

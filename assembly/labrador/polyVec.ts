@@ -28,8 +28,12 @@ function pairOf(vec: usize, column: i32): usize {
 /**
  * Stores two polynomials in columns j and j + 1, j even.
  *
- * Shape:  even, odd: i16[6][64] in NTT form -> vec
+ * Forms i16[6][64], of any values.
+ *
+ * Shape:  even, odd: i16[6][64]; vec: i16[6][4][16][16][2] -> vec: i16[6][4][16][16][2]
+ * Bounds: any even
  * Memory: vec, even, odd
+ * Proof:  columns(store), column in {0, 14, 30}
  */
 export function storePair(vec: usize, column: i32, even: usize, odd: usize): void {
   let to = pairOf(vec, column);
@@ -48,8 +52,9 @@ export function storePair(vec: usize, column: i32, even: usize, odd: usize): voi
 /**
  * Stores one polynomial in column j, without changing its neighbour.
  *
- * Shape:  form: i16[6][64] in NTT form -> vec
+ * Shape:  form: i16[6][64]; vec: i16[6][4][16][16][2] -> vec: i16[6][4][16][16][2]
  * Memory: vec, form
+ * Proof:  columns(store), column in {0, 13, 31}
  */
 export function storeColumn(vec: usize, column: i32, form: usize): void {
   const isOdd = column & 1;
@@ -72,8 +77,9 @@ export function storeColumn(vec: usize, column: i32, form: usize): void {
 /**
  * Extracts one column.
  *
- * Shape:  vec -> form: i16[6][64] in NTT form
+ * Shape:  vec: i16[2][6][4][16][16][2] -> form: i16[6][64]
  * Memory: vec, form
+ * Proof:  columns(load), column in {0, 13, 63}
  */
 export function loadColumn(form: usize, vec: usize, column: i32): void {
   const shift = 16 - ((column & 1) << 4);
@@ -105,9 +111,11 @@ function flush(sums: usize, acc: v128, low: v128, inverseLow: v128): void {
 /**
  * sumsA += <a, s>, sumsB += <b, s> over one block: two rows against one.
  *
- * Shape:  a, b, s: one block each; sumsA, sumsB: i32[6][64]
- * Bounds: NTT form; adds at most 29753 in magnitude
+ * Shape:  sumsA, sumsB: i32[6][64]; a, b, s: i16[6][4][16][16][2] -> sumsA, sumsB: i32[6][64]
+ * Bounds: |sumsA| <= 6939 * 29753, |sumsB| <= 6939 * 29753, |a| <= (p + 1) / 2, |b| <= (p + 1) /
+ *         2, |s| <= (p + 1) / 2 -> |sumsA| <= 6940 * 29753, |sumsB| <= 6940 * 29753
  * Memory: all five
+ * Proof:  blockSums()
  */
 export function twoProducts(sumsA: usize, sumsB: usize, a: usize, b: usize, s: usize): void {
   for (let table: usize = TABLES, end = TABLES + 6 * TABLE_SIZE; table < end; table += TABLE_SIZE) {
@@ -151,9 +159,10 @@ export function twoProducts(sumsA: usize, sumsB: usize, a: usize, b: usize, s: u
 /**
  * sums += <a, s> over one block.
  *
- * Shape:  a, s: one block each; sums: i32[6][64]
- * Bounds: as twoProducts
+ * Shape:  sums: i32[6][64]; a, s: i16[6][4][16][16][2] -> sums: i32[6][64]
+ * Bounds: |sums| <= 6939 * 29753, |a| <= (p + 1) / 2, |s| <= (p + 1) / 2 -> |sums| <= 6940 * 29753
  * Memory: all three
+ * Proof:  blockSums()
  */
 export function oneProduct(sums: usize, a: usize, s: usize): void {
   for (let table: usize = TABLES, end = TABLES + 6 * TABLE_SIZE; table < end; table += TABLE_SIZE) {
@@ -183,10 +192,13 @@ export function oneProduct(sums: usize, a: usize, s: usize): void {
  *
  * The outer loop is over blocks, so that one block of every row stays in the second-level cache.
  *
- * Shape:  x: xRows rows xStride bytes apart, y the same, `blocks` blocks of each; sums:
- *         i32[xRows][yRows][6][64]
- * Bounds: at most 6940 blocks go into a sum before it is converted
+ * Rows are xStride and yStride bytes apart.
+ *
+ * Shape:  sums: i32[xRows][yRows][6][64]; x: i16[xRows][blocks][6][4][16][16][2]; y:
+ *         i16[yRows][blocks][6][4][16][16][2] -> sums: i32[xRows][yRows][6][64]
+ * Bounds: |sums| <= 6938 * 29753, |x| <= (p + 1) / 2, |y| <= (p + 1) / 2 -> |sums| <= 6940 * 29753
  * Memory: all three
+ * Proof:  rowProducts(), xRows yRows blocks xStride yStride in {3 2 2 49152 49152}
  */
 export function products(
   sums: usize,
@@ -216,10 +228,13 @@ export function products(
 /**
  * sums of <s_a, s_b> for all pairs a <= b: quadratic garbage.
  *
- * Shape:  s: `rows` rows `stride` bytes apart; sums: i32[rows (rows + 1) / 2][6][64] in the order
- *         (0,0), (0,1), ..., (1,1), ...
- * Bounds: as products
+ * Rows are `stride` bytes apart; sums are in the order (0,0), (0,1), ..., (1,1), ...
+ *
+ * Shape:  sums: i32[rows * (rows + 1) / 2][6][64]; s: i16[rows][blocks][6][4][16][16][2] -> sums:
+ *         i32[rows * (rows + 1) / 2][6][64]
+ * Bounds: |sums| <= 6938 * 29753, |s| <= (p + 1) / 2 -> |sums| <= 6940 * 29753
  * Memory: both
+ * Proof:  rowProducts(symmetric), rows blocks stride in {3 2 49152}
  */
 export function pairProducts(sums: usize, s: usize, rows: i32, stride: usize, blocks: i32): void {
   for (let block = 0; block < blocks; block++, s += BLOCK) {
@@ -245,8 +260,11 @@ export const COEFFICIENT_PAIR: usize = 3072;
 /**
  * Prepares the coefficients of two rows of a combination.
  *
- * Shape:  a, b: i16[6][64] in NTT form -> out: per prime and position (a, b, a, b)
+ * Per prime and position: (a, b, a, b).
+ *
+ * Shape:  a, b: i16[6][64] -> out: i16[6][64][4]
  * Memory: out, a, b
+ * Proof:  alternating()
  */
 export function prepareCoefficients(out: usize, a: usize, b: usize): void {
   for (const end = a + 768; a < end; a += 16, b += 16, out += 64) {
@@ -287,11 +305,14 @@ export const ROWS: usize = memory.data(128, 16);
  *
  * Longer combinations need several calls, with `out` as one of the rows and 1 as its coefficient.
  *
- * Shape:  ROWS: u32[rows], rows even and at most 32, each `blocks` blocks; coefficients:
- *         COEFFICIENT_PAIR bytes for every two rows -> out: `blocks` blocks (may be one of the
- *         rows)
- * Bounds: NTT form throughout
+ * ROWS lists the addresses of the rows x, whose number is even and at most 32; `coefficients` has
+ * COEFFICIENT_PAIR bytes for every two factors c. `out` may be one of the rows. All have `blocks`
+ * blocks.
+ *
+ * Shape:  c: i16[rows][6][64]; x: i16[rows][6][4][16][16][2] -> out: i16[6][4][16][16][2]
+ * Bounds: |c| <= (p + 1) / 2, |x| <= (p + 1) / 2 -> |out| <= (p + 1) / 2
  * Memory: out, rows, coefficients
+ * Proof:  combination(), rows blocks in {2 1, 4 1, 32 1}
  */
 export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32): void {
   const lastRow = ROWS + (<usize>rows << 2);

@@ -40,10 +40,11 @@ import { centre, companion, mulmod, Q_LANES, reduce } from './zq';
  * Forward transform, in place.
  *
  * Spec:   negacyclic NTT, Cooley-Tukey
- * Shape:  a: i16[n], coefficients -> NTT order
- * Bounds: |x| <= 6144 -> |x| <= 32604
+ * Shape:  a: i16[n] -> a: i16[n]
+ * Bounds: |a| <= 6144 -> |a| <= 32604
  * Memory: a
  * Secret: a
+ * Proof:  ntt(), logn in {9, 10}
  */
 export function ntt(a: usize, logn: i32): void {
   if (logn == 9) {
@@ -67,10 +68,11 @@ export function ntt(a: usize, logn: i32): void {
  * Inverse transform, in place, scaling included: intt(ntt(a)) = a mod q.
  *
  * Spec:   negacyclic inverse NTT, decimation in time, one product per value for n^-1 and the twist
- * Shape:  a: i16[n], NTT order -> coefficients
- * Bounds: |x| <= 13219 -> |x| <= 12288
+ * Shape:  a: i16[n] -> a: i16[n]
+ * Bounds: |a| <= 13219 -> |a| <= 12288
  * Memory: a
  * Secret: a
+ * Proof:  intt(), logn in {9, 10}
  */
 export function intt(a: usize, logn: i32): void {
   if (logn == 9) {
@@ -95,10 +97,13 @@ export function intt(a: usize, logn: i32): void {
 /**
  * Computes the companions for `pointwisePrepared`.
  *
- * Shape:  aNtt: i16[n], any representatives -> prepared: i16[2n]
- * Bounds: the w stored have |w| <= 12288
+ * The w stored have |w| <= 12288.
+ *
+ * Shape:  aNtt: i16[n] -> prepared: i16[2 * n]
+ * Bounds: any aNtt
  * Memory: aNtt, prepared (must not overlap)
  * Secret: aNtt
+ * Proof:  none: proved with pointwisePrepared
  */
 export function preparePoly(prepared: usize, aNtt: usize, logn: i32): void {
   const q = v128.load(Q_LANES);
@@ -112,10 +117,11 @@ export function preparePoly(prepared: usize, aNtt: usize, logn: i32): void {
 /**
  * a = a * b, value by value, b prepared.
  *
- * Shape:  aNtt: i16[n], any representatives; prepared: i16[2n]
- * Bounds: -> |x| <= 13219
+ * Shape:  aNtt: i16[n] -> aNtt: i16[n]
+ * Bounds: any aNtt -> |aNtt| <= 13219
  * Memory: aNtt, prepared
  * Secret: both
+ * Proof:  preparedProduct(preparePoly), logn in {9, 10}
  */
 export function pointwisePrepared(aNtt: usize, prepared: usize, logn: i32): void {
   const q = v128.load(Q_LANES);
@@ -135,10 +141,11 @@ function product(a: v128, b: v128, q: v128): v128 {
 /**
  * a = a * b, value by value.
  *
- * Shape:  aNtt, bNtt: i16[n], any representatives
- * Bounds: -> |x| <= 13219
+ * Shape:  aNtt, bNtt: i16[n] -> aNtt: i16[n]
+ * Bounds: any aNtt, any bNtt -> |aNtt| <= 13219
  * Memory: aNtt, bNtt (may be the same)
  * Secret: both
+ * Proof:  product(0), logn in {9, 10}
  */
 export function pointwise(aNtt: usize, bNtt: usize, logn: i32): void {
   const q = v128.load(Q_LANES);
@@ -152,11 +159,12 @@ export function pointwise(aNtt: usize, bNtt: usize, logn: i32): void {
  * a single zero would invalidate.
  *
  * Spec:   Fermat; q - 2 = 12287 = 2^13 + 2^12 - 1, so a^(q-2) = a^(2^13) * a^(2^12 - 1)
- * Shape:  aNtt: i16[n], any representatives
- * Bounds: -> |x| <= 13219
+ * Shape:  aNtt: i16[n] -> aNtt: i16[n]
+ * Bounds: any aNtt -> |aNtt| <= 13219
  * Memory: aNtt
  * Secret: aNtt; the result reveals only whether a value is 0
  * Errors: returns 1 if any value is 0 mod q (it stays 0), otherwise 0
+ * Proof:  power12287(), logn in {9, 10}
  */
 export function invertPoly(aNtt: usize, logn: i32): i32 {
   const q = v128.load(Q_LANES);
@@ -187,9 +195,11 @@ function square(a: v128, times: i32, q: v128): v128 {
 /**
  * Reduces to the representatives in [-6144, 6144].
  *
- * Shape:  a: i16[n], any representatives
+ * Shape:  a: i16[n] -> a: i16[n]
+ * Bounds: any a -> |a| <= 6144
  * Memory: a
  * Secret: a
+ * Proof:  sum(1), logn in {9, 10}
  */
 export function centrePoly(a: usize, logn: i32): void {
   const q = v128.load(Q_LANES);
@@ -201,9 +211,11 @@ export function centrePoly(a: usize, logn: i32): void {
 /**
  * Reduces to the representatives in [0, q).
  *
- * Shape:  a: i16[n], any representatives
+ * Shape:  a: i16[n] -> a: i16[n]
+ * Bounds: any a -> a in [0, q)
  * Memory: a
  * Secret: a
+ * Proof:  sum(1), logn in {9, 10}
  */
 export function canonicalPoly(a: usize, logn: i32): void {
   const q = v128.load(Q_LANES);

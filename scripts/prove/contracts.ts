@@ -1,0 +1,242 @@
+/**
+ * Contracts of kernels, parsed from doc blocks. A block with a `Proof:` line that names a proof has
+ * a fixed grammar, so that no bound is written twice:
+ *
+ *   Shape:  coefs: i64[64] -> form: i16[6][64]      regions: names, type, dimensions
+ *   Bounds: |coefs| <= 2^44 -> |form| <= (p + 1) / 2
+ *   Memory: coefs, form, SCRATCH                    capitals: static memory that it may write
+ *   Secret: coefs
+ *   Proof:  ntt(), logn in {9, 10}                  a proof of statements.ts, and its instances
+ *   Proof:  digits(), count bits in {4 11, 3 15}
+ *   Proof:  none: the reason
+ *
+ * Bounds are `|x| <= e`, `x in [e, e]`, `x in [e, e)` or `any x`; p is the prime that belongs to
+ * the first dimension, n is 2^logn, q the modulus of the folder.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesBelow, ROOT } from '../generated.ts';
+import { FALCON_Q, LABRADOR_Q } from './references.ts';
+
+export type ElementType = 'i8' | 'u8' | 'i16' | 'u16' | 'i32' | 'u32' | 'i64' | 'u64';
+
+export interface Region {
+  readonly name: string;
+  readonly type: ElementType;
+  readonly dimensions: readonly string[];
+}
+
+/** Both bounds are included. */
+export interface Bound {
+  readonly name: string;
+  readonly low: string;
+  readonly high: string;
+}
+
+export interface Side {
+  readonly regions: readonly Region[];
+  readonly bounds: readonly Bound[];
+}
+
+export interface Proof {
+  readonly reference: string;
+  readonly args: readonly string[];
+  readonly instances: readonly Readonly<Record<string, number>>[];
+}
+
+export interface Contract {
+  readonly name: string;
+  readonly file: string;
+  readonly parameters: readonly { name: string; type: string }[];
+  readonly input: Side;
+  readonly output: Side;
+  readonly hasScratch: boolean;
+  readonly proof: Proof | undefined;
+  /** Why there is no proof. */
+  readonly none: string | undefined;
+  /** The doc block, for the lock. */
+  readonly text: string;
+}
+
+/** Contracts of generated kernels, and of those whose sources don't carry them yet. */
+const ELSEWHERE = 'scripts/prove/elsewhere.ts';
+
+const TITLES = ['Spec', 'Shape', 'Bounds', 'Memory', 'Secret', 'Errors', 'Proof'];
+
+/** The fields of a doc block; a field continues on lines that are indented further. */
+function fieldsOf(block: string): Map<string, string> {
+  const fields = new Map<string, string>();
+  let title: string | undefined;
+  for (const line of block.split('\n').map((text) => text.replace(/^\s*\* ?/, ''))) {
+    const match = /^(\w+): +(.*)$/.exec(line);
+    if (match && TITLES.includes(match[1]!)) {
+      title = match[1]!;
+      fields.set(title, match[2]!);
+    } else if (title !== undefined && /^ {3}/.test(line)) {
+      fields.set(title, `${fields.get(title)} ${line.trim()}`);
+    } else title = undefined;
+  }
+  return fields;
+}
+
+/** Splits at a separator outside brackets. */
+function splitTop(text: string, separator: string): string[] {
+  const parts = [''];
+  let depth = 0;
+  for (const letter of text) {
+    if ('([{'.includes(letter)) depth++;
+    if (')]}'.includes(letter)) depth--;
+    if (letter === separator && depth === 0) parts.push('');
+    else parts[parts.length - 1] += letter;
+  }
+  return parts.map((part) => part.trim()).filter((part) => part !== '');
+}
+
+function parseShape(text: string): Region[] {
+  return splitTop(text, ';').flatMap((entry) => {
+    const match = /^([\w, ]+): ([iu]\d+)((?:\[[^\]]+\])+)$/.exec(entry);
+    if (!match) throw new Error(`Shape: ${entry}`);
+    const dimensions = [...match[3]!.matchAll(/\[([^\]]+)\]/g)].map(([, size]) => size!);
+    return match[1]!.split(',').map((name) => ({
+      ...{ name: name.trim(), type: match[2] as ElementType, dimensions },
+    }));
+  });
+}
+
+function parseBounds(text: string): Bound[] {
+  return splitTop(text.replaceAll(/\bin \[([^\])]*)([\])])/g, 'in {$1}$2'), ',').flatMap(
+    (entry) => {
+      const any = /^any (\w+)$/.exec(entry);
+      if (any) return [];
+      const size = /^\|(\w+)\| <= (.+)$/.exec(entry);
+      if (size) return [{ name: size[1]!, low: `0 - (${size[2]})`, high: size[2]! }];
+      const range = /^(\w+) in \{(.+), (.+)\}([\])])$/.exec(entry);
+      if (!range) throw new Error(`Bounds: ${entry}`);
+      const [, name, low, high, last] = range;
+      return [{ name: name!, low: low!, high: last === ')' ? `(${high}) - 1` : high! }];
+    },
+  );
+}
+
+function parseProof(text: string): Proof {
+  const [head, ...lists] = splitTop(text, ',');
+  const match = /^(\w+)\((.*)\)$/.exec(head!);
+  if (!match) throw new Error(`Proof: ${text}`);
+  let instances: Record<string, number>[] = [{}];
+  for (const list of lists) {
+    const values = /^([\w ]+) in \{(.*)\}$/.exec(list);
+    if (!values) throw new Error(`Proof: ${list}`);
+    const names = values[1]!.split(' ');
+    const choices = values[2]!.split(',').map((choice) => {
+      const numbers = choice.trim().split(' ').map(Number);
+      return Object.fromEntries(names.map((name, i) => [name, numbers[i]!]));
+    });
+    instances = instances.flatMap((one) => choices.map((choice) => ({ ...one, ...choice })));
+  }
+  return { reference: match[1]!, args: splitTop(match[2]!, ','), instances };
+}
+
+function parseContract(file: string, block: string, name: string, parameters: string): Contract {
+  const fields = fieldsOf(block);
+  const proof = fields.get('Proof');
+  const none = proof === undefined ? undefined : /^none: +(.+)$/.exec(proof)?.[1];
+  const isProved = proof !== undefined && none === undefined;
+  const sides = (title: string) => (isProved ? (fields.get(title) ?? '') : '').split('->');
+  const [shape, bounds] = [sides('Shape'), sides('Bounds')];
+  const side = (i: number): Side => ({
+    regions: parseShape(shape[i] ?? ''),
+    bounds: parseBounds(bounds[i] ?? ''),
+  });
+  const contract = {
+    ...{ name, file, none, text: `${block}${name}(${parameters})` },
+    parameters: splitTop(parameters.replaceAll(/\s+/g, ' '), ',').map((text) => {
+      const [parameter, type] = text.split(':').map((part) => part.trim());
+      return { name: parameter!, type: type! };
+    }),
+    ...{ input: side(0), output: side(1) },
+    hasScratch: /\b[A-Z][A-Z_]+\b/.test(fields.get('Memory') ?? ''),
+    proof: isProved ? parseProof(proof) : undefined,
+  };
+  for (const { input, output } of [contract]) {
+    for (const { regions, bounds } of [input, output]) {
+      const names = new Set(regions.map((region) => region.name));
+      const unknown = bounds.find((bound) => !names.has(bound.name));
+      if (unknown) throw new Error(`Bounds: ${unknown.name} has no shape`);
+    }
+  }
+  return contract;
+}
+
+const FUNCTION =
+  /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:\/\/ @ts-ignore: decorator\n@inline\n)?(?:export )?(?:declare )?function (\w+)\(([^)]*)\)/g;
+
+/** The contracts in the text of a file. @throws Error if a line breaks the grammar */
+export function parseContracts(file: string, text: string): Contract[] {
+  const contracts: Contract[] = [];
+  for (const [, block, name, parameters] of text.matchAll(FUNCTION)) {
+    if (!/^ \* (Proof|Bounds|Secret):/m.test(block!)) continue;
+    try {
+      contracts.push(parseContract(file, block!, name!, parameters!));
+    } catch (error) {
+      throw new Error(`${file}, ${name}: ${(error as Error).message}`);
+    }
+  }
+  return contracts;
+}
+
+/** All contracts; a contract of `elsewhere.ts` stands for one without a `Proof:` line. */
+export function readContracts(): Contract[] {
+  const sources = filesBelow('assembly').filter(
+    (path) => path.endsWith('.ts') && !/\.gen\.ts$|^assembly\/test\//.test(path),
+  );
+  const read = (path: string) => parseContracts(path, readFileSync(join(ROOT, path), 'utf8'));
+  const elsewhere = read(ELSEWHERE);
+  const names = new Set(elsewhere.map(({ name }) => name));
+  const own = sources.flatMap(read);
+  const twice = own.find((contract) => contract.proof !== undefined && names.has(contract.name));
+  if (twice) throw new Error(`${twice.name} has a contract in ${ELSEWHERE} too`);
+  return [...own.filter(({ name }) => !names.has(name)), ...elsewhere];
+}
+
+/** The modulus called q in the contracts of a file. */
+export const modulusOf = (file: string): bigint =>
+  file.includes('/labrador/') ? LABRADOR_Q : BigInt(FALCON_Q);
+
+/** Evaluates an expression of integers, names, + - * / ^ and brackets. */
+export function evaluateBound(text: string, names: Readonly<Record<string, bigint>>): bigint {
+  const tokens = text.match(/\d+|\w+|[-+*/^()]/g) ?? [];
+  let at = 0;
+  const primary = (): bigint => {
+    const token = tokens[at++];
+    if (token === '(') {
+      const value = sum();
+      if (tokens[at++] !== ')') throw new Error(`a bracket isn't closed: ${text}`);
+      return value;
+    }
+    if (token !== undefined && /^\d/.test(token)) return BigInt(token);
+    const value = names[token ?? ''];
+    if (value === undefined) throw new Error(`${token} is unknown: ${text}`);
+    return value;
+  };
+  const power = (): bigint => {
+    const base = primary();
+    return tokens[at] === '^' && at++ >= 0 ? base ** power() : base;
+  };
+  const product = (): bigint => {
+    let value = power();
+    while (tokens[at] === '*' || tokens[at] === '/') {
+      value = tokens[at++] === '*' ? value * power() : value / power();
+    }
+    return value;
+  };
+  const sum = (): bigint => {
+    let value = product();
+    while (tokens[at] === '+' || tokens[at] === '-') {
+      value = tokens[at++] === '+' ? value + product() : value - product();
+    }
+    return value;
+  };
+  const value = sum();
+  if (at !== tokens.length) throw new Error(`not an expression: ${text}`);
+  return value;
+}

@@ -1,0 +1,264 @@
+/**
+ * Runs a kernel under its contract: puts unknowns within the stated bounds into the input regions,
+ * calls the function, and checks the bounds of the outputs, and that it writes nowhere else.
+ */
+import {
+  type Contract,
+  type ElementType,
+  evaluateBound,
+  modulusOf,
+  type Region,
+} from './contracts.ts';
+import type { Module } from './decode.ts';
+import { Machine, type Value } from './execute.ts';
+import { PRIMES } from './references.ts';
+import type { Term } from './terms.ts';
+
+/** Where callers' regions begin: beyond the static memory of every module. */
+const REGIONS = 2_097_152;
+const MAX_PAGES = 128;
+
+const bitsOf = (type: ElementType): number => Number(type.slice(1));
+
+/** A region at its address. */
+interface Placed {
+  readonly region: Region;
+  readonly at: number;
+  readonly count: number;
+  readonly size: number;
+}
+
+export class Kernel {
+  readonly module: Module;
+  readonly contract: Contract;
+  readonly instance: Readonly<Record<string, number>>;
+  readonly machine: Machine;
+  readonly failures: string[] = [];
+  checks = 0;
+  /** Placements of inputs, and calls: to be repeated in an engine. */
+  readonly placements: [at: number, term: Term][] = [];
+  readonly calls: [index: number, args: readonly Value[]][] = [];
+  /** Values of parameters that are neither regions nor of the instance. */
+  readonly values = new Map<string, number>();
+  readonly index: number;
+  readonly #placed = new Map<string, Placed>();
+  readonly #inputs = new Map<string, Term[]>();
+  #key = 1;
+  #end = REGIONS;
+
+  constructor(module: Module, contract: Contract, instance: Readonly<Record<string, number>>) {
+    this.module = module;
+    this.contract = contract;
+    this.instance = instance;
+    this.machine = new Machine(module, MAX_PAGES);
+    this.index = functionNamed(module, contract.name);
+    const { input, output } = contract;
+    const regions = [...input.regions, ...output.regions];
+    const removed = this.#removedParameters();
+    for (const region of regions) {
+      if (!removed.has(region.name) && !this.#placed.has(region.name)) this.#place(region);
+    }
+    for (const name of removed) {
+      const region = regions.find((one) => one.name === name)!;
+      this.#placed.set(name, this.#sized(region, this.#locate(name)));
+    }
+  }
+
+  #names(): Record<string, bigint> {
+    const names: Record<string, bigint> = { q: modulusOf(this.contract.file) };
+    for (const [name, value] of Object.entries(this.instance)) names[name] = BigInt(value);
+    if (names.logn !== undefined) names.n = 1n << names.logn;
+    return names;
+  }
+
+  evaluate(text: string, prime?: number): bigint {
+    const names = this.#names();
+    return evaluateBound(text, prime === undefined ? names : { ...names, p: BigInt(prime) });
+  }
+
+  #sized(region: Region, at: number): Placed {
+    const sizes = region.dimensions.map((size) => Number(this.evaluate(size)));
+    return { region, at, count: sizes.reduce((a, b) => a * b, 1), size: bitsOf(region.type) / 8 };
+  }
+
+  #place(region: Region): void {
+    const placed = this.#sized(region, this.#end);
+    this.#placed.set(region.name, placed);
+    this.#end += Math.ceil((placed.count * placed.size) / 64) * 64 + 64;
+  }
+
+  /** The number of parameters that are left in the module. */
+  #arity(): number {
+    const { types, functions } = this.module;
+    return types[functions[this.index]!]!.parameters.length;
+  }
+
+  /**
+   * Pointers that the compiler has fixed, because they are always the same. It keeps no record of
+   * which they are: those are taken first of which the static memory shows that they can be.
+   */
+  #removedParameters(): Set<string> {
+    const { parameters, input, output, name } = this.contract;
+    const count = parameters.length - this.#arity();
+    const regions = new Set([...input.regions, ...output.regions].map((region) => region.name));
+    const pointers = parameters.map((one) => one.name).filter((one) => regions.has(one));
+    if (count > pointers.length) throw new Error(`${name}: ${count} parameters are missing`);
+    // An argument that is kept may stand for any region; a wrong choice finds no proof.
+    const preferred = ['residues', 'key', 'a', 'aNtt', 'state', 'coefs'];
+    pointers.sort((x, y) => rank(preferred, x) - rank(preferred, y));
+    return new Set(pointers.slice(0, count));
+  }
+
+  /** Where a pointer that the compiler has fixed points to, by a run on zeros. */
+  #locate(name: string): number {
+    const probe = new Machine(this.module, MAX_PAGES);
+    probe.memory.watch();
+    probe.call(this.index, this.#args(probe));
+    const { written, read } = probe.memory;
+    const isInput = this.contract.input.regions.some((region) => region.name === name);
+    const isOutput = this.contract.output.regions.some((region) => region.name === name);
+    const isData = (at: number) =>
+      this.module.data.some((one) => at >= (one.at & ~15) && at < one.at + one.bytes.length);
+    const own = [...(isInput ? read : written)].filter(
+      (at) => at < REGIONS && !isData(at) && (!isInput || !isOutput || written.has(at)),
+    );
+    if (own.length === 0) throw new Error(`${this.contract.name}: ${name} isn't found`);
+    return own.reduce((a, b) => Math.min(a, b));
+  }
+
+  #args(machine: Machine, given: ReadonlyMap<string, Value> = new Map()): Value[] {
+    const removed = this.#removedParameters();
+    return this.contract.parameters
+      .filter(({ name }) => !removed.has(name))
+      .map(({ name, type }) => {
+        const own = given.get(name);
+        if (own !== undefined) return own;
+        const value = this.#placed.get(name)?.at ?? this.values.get(name) ?? this.instance[name];
+        if (value === undefined) throw new Error(`the parameter ${name} has no value`);
+        return machine.terms.constant(type === 'i64' || type === 'u64' ? 64 : 32, value);
+      });
+  }
+
+  address(name: string): number {
+    const placed = this.#placed.get(name);
+    if (placed === undefined) throw new Error(`there is no region ${name}`);
+    return placed.at;
+  }
+
+  /** The prime of an element, where the first dimension counts primes. */
+  #prime({ region }: Placed, index: number): number | undefined {
+    const first = region.dimensions.indexOf('6');
+    if (first < 0) return undefined;
+    const sizes = region.dimensions.slice(first).map((size) => Number(this.evaluate(size)));
+    const inner = sizes.reduce((a, b) => a * b, 1);
+    return PRIMES[Math.floor((6 * (index % inner)) / inner)];
+  }
+
+  #bounds(side: 'input' | 'output', placed: Placed, index: number): [bigint, bigint] | undefined {
+    const bound = this.contract[side].bounds.find(({ name }) => name === placed.region.name);
+    if (bound === undefined) return undefined;
+    const prime = this.#prime(placed, index);
+    return [this.evaluate(bound.low, prime), this.evaluate(bound.high, prime)];
+  }
+
+  /** The unknowns of an input region, in order; the first call makes them. */
+  inputs(name: string): readonly Term[] {
+    const made = this.#inputs.get(name);
+    if (made !== undefined) return made;
+    const placed = this.#placed.get(name)!;
+    const { count, size, at } = placed;
+    const terms = Array.from({ length: count }, (_, i) => {
+      const [low, high] = this.#bounds('input', placed, i) ?? [];
+      const term = this.machine.terms.input(8 * size, `${name}[${i}]`, this.#key++, low, high);
+      this.put(at + i * size, term);
+      return term;
+    });
+    this.#inputs.set(name, terms);
+    return terms;
+  }
+
+  /** Stores a term before a call. */
+  put(at: number, term: Term): void {
+    this.machine.memory.store(at, term);
+    this.placements.push([at, term]);
+  }
+
+  /** Calls the kernel. @returns its results */
+  call(): Value[] {
+    return this.callWith(new Map());
+  }
+
+  /** Calls the kernel with some of the parameters given. */
+  callWith(given: ReadonlyMap<string, Value>): Value[] {
+    for (const { name } of this.contract.input.regions) this.inputs(name);
+    return this.callFunction(this.index, this.#args(this.machine, given));
+  }
+
+  callFunction(index: number, args: readonly Value[]): Value[] {
+    this.calls.push([index, args]);
+    this.machine.memory.watch();
+    const results = this.machine.call(index, args);
+    return results;
+  }
+
+  /** The terms in an output region; checks their bounds. */
+  outputs(name: string): readonly Term[] {
+    const placed = this.#placed.get(name)!;
+    const isOutput = this.contract.output.regions.some((region) => region.name === name);
+    return Array.from({ length: placed.count }, (_, i) => {
+      const term = this.machine.memory.load(placed.at + i * placed.size, placed.size);
+      const bounds = isOutput ? this.#bounds('output', placed, i) : undefined;
+      if (bounds !== undefined) {
+        const { low, high } = term;
+        const isWithin = low >= bounds[0] && high <= bounds[1];
+        this.check(
+          isWithin,
+          () => `${name}[${i}] in [${low}, ${high}], not [${bounds.join(', ')}]`,
+        );
+      }
+      return term;
+    });
+  }
+
+  check(holds: boolean, what: () => string): void {
+    this.checks++;
+    if (!holds) this.failures.push(what());
+  }
+
+  /** Checks that nothing but the outputs was written, and that every input was used. */
+  finish(): void {
+    const { output, input, hasScratch } = this.contract;
+    const places = output.regions.map(({ name }) => this.#placed.get(name)!);
+    for (const at of this.machine.memory.written) {
+      const isOwn = places.some((one) => at >= one.at && at < one.at + one.count * one.size);
+      const isScratch = hasScratch && at < REGIONS;
+      if (!isOwn && !isScratch) {
+        this.check(false, () => `writes to address ${at}`);
+        break;
+      }
+    }
+    const used = new Set<Term>();
+    for (const node of this.machine.terms.nodes) for (const arg of node?.args ?? []) used.add(arg);
+    for (const { at, count, size } of places) {
+      for (let i = 0; i < count * size; i++) {
+        const cell = this.machine.memory.cell(at + i);
+        if (cell !== undefined) used.add(cell.term);
+      }
+    }
+    for (const { name } of input.regions) {
+      const idle = this.inputs(name).find((term) => !used.has(term));
+      this.check(idle === undefined, () => `the input ${idle?.name} isn't used`);
+    }
+    this.check(this.machine.terms.faults.length === 0, () => this.machine.terms.faults[0]!);
+  }
+}
+
+const rank = (list: readonly string[], name: string): number =>
+  list.includes(name) ? list.indexOf(name) : list.length;
+
+/** @throws Error if the module has no function of this name, or several */
+export function functionNamed(module: Module, name: string): number {
+  const found = [...module.names].filter(([, full]) => full.split('/').at(-1) === name);
+  if (found.length !== 1) throw new Error(`${found.length} functions are called ${name}`);
+  return found[0]![0];
+}
