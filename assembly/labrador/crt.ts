@@ -76,7 +76,7 @@ function joinLimbs(l0: v128, l1: v128, l2: v128): v128 {
  * Right for |integer| < P/2 (1 - 2^-12.4).
  *
  * Shape:  residues: i16[6][64] -> out: i64[64]
- * Bounds: |residues| <= 13277 -> |out| <= (q - 1) / 2
+ * Bounds: |residues| <= r -> |out| <= (q - 1) / 2
  * Memory: residues, out
  * Proof:  reconstruct()
  */

@@ -117,7 +117,7 @@ export function preparePoly(prepared: usize, aNtt: usize, logn: i32): void {
 /**
  * a = a * b, value by value, b prepared.
  *
- * Shape:  aNtt: i16[n] -> aNtt: i16[n]
+ * Shape:  aNtt: i16[n]; prepared: i16[2 * n] -> aNtt: i16[n]
  * Bounds: any aNtt -> |aNtt| <= 13219
  * Memory: aNtt, prepared
  * Secret: both

@@ -11,7 +11,7 @@
  *   Proof:  none: the reason
  *
  * Bounds are `|x| <= e`, `x in [e, e]`, `x in [e, e)` or `any x`; p is the prime that belongs to
- * the first dimension, n is 2^logn, q the modulus of the folder.
+ * the first dimension, r the bound of its residues, n is 2^logn, q the modulus of the folder.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

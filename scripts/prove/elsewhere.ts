@@ -6,7 +6,7 @@ type usize = number;
 
 /**
  * Shape:  a: i16[64] -> out: i16[64]
- * Bounds: |a| <= 6849 -> |out| <= 13277
+ * Bounds: |a| <= (p + 1) / 2 -> |out| <= r
  * Memory: a, out
  * Proof:  residues(15, formToCoefs), prime in {0, 1, 2, 3, 4, 5}
  */
@@ -14,7 +14,7 @@ export declare function inverseOfForm(out: usize, a: usize, table: usize): void;
 
 /**
  * Shape:  a: i32[64] -> out: i16[64]
- * Bounds: |a| <= 6940 * 29753 -> |out| <= 13277
+ * Bounds: |a| <= 6940 * 29753 -> |out| <= r
  * Memory: a, out
  * Proof:  residues(46, sumsToCoefs), prime in {0, 1, 2, 3, 4, 5}
  */

@@ -11,7 +11,7 @@ import {
 } from './contracts.ts';
 import type { Module } from './decode.ts';
 import { Machine, type Value } from './execute.ts';
-import { PRIMES } from './references.ts';
+import { PRIMES, RESIDUES } from './references.ts';
 import type { Term } from './terms.ts';
 
 /** Where callers' regions begin: beyond the static memory of every module. */
@@ -43,6 +43,12 @@ export class Kernel {
   readonly index: number;
   readonly #placed = new Map<string, Placed>();
   readonly #inputs = new Map<string, Term[]>();
+  /** Parameters that the compiler has fixed. */
+  #fixed = new Set<string>();
+  /** Regions of which a kernel needn't use everything. */
+  readonly partial = new Set<string>();
+  /** Input regions that the proof fills itself. */
+  readonly filled = new Set<string>();
   #key = 1;
   #end = REGIONS;
 
@@ -54,13 +60,10 @@ export class Kernel {
     this.index = functionNamed(module, contract.name);
     const { input, output } = contract;
     const regions = [...input.regions, ...output.regions];
-    const removed = this.#removedParameters();
-    for (const region of regions) {
-      if (!removed.has(region.name) && !this.#placed.has(region.name)) this.#place(region);
-    }
-    for (const name of removed) {
+    for (const region of regions) if (!this.#placed.has(region.name)) this.#place(region);
+    for (const [name, at] of this.#fixedParameters()) {
       const region = regions.find((one) => one.name === name)!;
-      this.#placed.set(name, this.#sized(region, this.#locate(name)));
+      this.#placed.set(name, this.#sized(region, at));
     }
   }
 
@@ -71,9 +74,12 @@ export class Kernel {
     return names;
   }
 
-  evaluate(text: string, prime?: number): bigint {
+  /** The value of an expression; `prime` is the index of the prime called p. */
+  evaluate(text: string, prime = this.instance.prime): bigint {
     const names = this.#names();
-    return evaluateBound(text, prime === undefined ? names : { ...names, p: BigInt(prime) });
+    if (prime === undefined) return evaluateBound(text, names);
+    const [p, r] = [PRIMES[prime]!, RESIDUES[prime]!].map(BigInt);
+    return evaluateBound(text, { ...names, p: p!, r: r! });
   }
 
   #sized(region: Region, at: number): Placed {
@@ -87,49 +93,77 @@ export class Kernel {
     this.#end += Math.ceil((placed.count * placed.size) / 64) * 64 + 64;
   }
 
-  /** The number of parameters that are left in the module. */
-  #arity(): number {
-    const { types, functions } = this.module;
-    return types[functions[this.index]!]!.parameters.length;
-  }
-
   /**
-   * Pointers that the compiler has fixed, because they are always the same. It keeps no record of
-   * which they are: those are taken first of which the static memory shows that they can be.
+   * Pointers that the compiler has fixed, because they are always the same, and where they point.
+   * No record is kept of which they are: a run on zeros decides. Every pointer that is left must be
+   * used, and every fixed one must be found in the static memory. A wrong choice finds no proof.
    */
-  #removedParameters(): Set<string> {
+  #fixedParameters(): Map<string, number> {
     const { parameters, input, output, name } = this.contract;
-    const count = parameters.length - this.#arity();
+    const { types, functions } = this.module;
+    const left = types[functions[this.index]!]!.parameters.length;
     const regions = new Set([...input.regions, ...output.regions].map((region) => region.name));
-    const pointers = parameters.map((one) => one.name).filter((one) => regions.has(one));
-    if (count > pointers.length) throw new Error(`${name}: ${count} parameters are missing`);
-    // An argument that is kept may stand for any region; a wrong choice finds no proof.
-    const preferred = ['residues', 'key', 'a', 'aNtt', 'state', 'coefs'];
-    pointers.sort((x, y) => rank(preferred, x) - rank(preferred, y));
-    return new Set(pointers.slice(0, count));
+    const names = parameters.map((one) => one.name);
+    const pointers = names.filter((one) => regions.has(one));
+    for (const fixed of choices(pointers, names.length - left)) {
+      this.#fixed = new Set(fixed);
+      try {
+        const found = this.#locate(fixed);
+        if (found !== undefined) return found;
+      } catch {
+        // A wrong choice may leave the memory.
+      }
+    }
+    throw new Error(`${name}: ${names.length - left} parameters aren't found`);
   }
 
-  /** Where a pointer that the compiler has fixed points to, by a run on zeros. */
-  #locate(name: string): number {
+  /** Where pointers that the compiler has fixed point to. @returns undefined if they can't be */
+  #locate(fixed: readonly string[]): Map<string, number> | undefined {
+    if (fixed.length === 0) return new Map();
     const probe = new Machine(this.module, MAX_PAGES);
+    const args = this.#args(probe);
     probe.memory.watch();
-    probe.call(this.index, this.#args(probe));
+    probe.call(this.index, args);
     const { written, read } = probe.memory;
-    const isInput = this.contract.input.regions.some((region) => region.name === name);
-    const isOutput = this.contract.output.regions.some((region) => region.name === name);
+    const isIn = (side: 'input' | 'output', name: string) =>
+      this.contract[side].regions.some((region) => region.name === name);
+    for (const [name, { at, count, size }] of this.#placed) {
+      const isOwn = (address: number) => address >= at && address < at + count * size;
+      const isPointer = this.contract.parameters.some((one) => one.name === name);
+      const isTouched = [...read].some(isOwn) || [...written].some(isOwn);
+      if (isPointer && !fixed.includes(name) && !isTouched) return undefined;
+    }
+    // Zeros at the ends of a segment aren't stored.
     const isData = (at: number) =>
-      this.module.data.some((one) => at >= (one.at & ~15) && at < one.at + one.bytes.length);
-    const own = [...(isInput ? read : written)].filter(
-      (at) => at < REGIONS && !isData(at) && (!isInput || !isOutput || written.has(at)),
-    );
-    if (own.length === 0) throw new Error(`${this.contract.name}: ${name} isn't found`);
-    return own.reduce((a, b) => Math.min(a, b));
+      this.module.data.some(
+        (one) => at >= (one.at & ~15) && at < ((one.at + one.bytes.length + 15) & ~15),
+      );
+    const found = new Map<string, number>();
+    let after = 0;
+    for (const name of fixed) {
+      const [isInput, isOutput] = [isIn('input', name), isIn('output', name)];
+      const own = [...(isInput ? read : written)].filter(
+        (at) =>
+          at < REGIONS &&
+          at >= after &&
+          !isData(at) &&
+          (isInput ? !isOutput || written.has(at) : !read.has(at)),
+      );
+      if (own.length === 0) return undefined;
+      const at = own.reduce((a, b) => Math.min(a, b));
+      found.set(name, at);
+      const region = [...this.contract.input.regions, ...this.contract.output.regions].find(
+        (one) => one.name === name,
+      )!;
+      const { count, size } = this.#sized(region, at);
+      after = at + count * size;
+    }
+    return found;
   }
 
   #args(machine: Machine, given: ReadonlyMap<string, Value> = new Map()): Value[] {
-    const removed = this.#removedParameters();
     return this.contract.parameters
-      .filter(({ name }) => !removed.has(name))
+      .filter(({ name }) => !this.#fixed.has(name))
       .map(({ name, type }) => {
         const own = given.get(name);
         if (own !== undefined) return own;
@@ -145,13 +179,13 @@ export class Kernel {
     return placed.at;
   }
 
-  /** The prime of an element, where the first dimension counts primes. */
+  /** The index of the prime of an element, where the first dimension counts primes. */
   #prime({ region }: Placed, index: number): number | undefined {
     const first = region.dimensions.indexOf('6');
     if (first < 0) return undefined;
     const sizes = region.dimensions.slice(first).map((size) => Number(this.evaluate(size)));
     const inner = sizes.reduce((a, b) => a * b, 1);
-    return PRIMES[Math.floor((6 * (index % inner)) / inner)];
+    return Math.floor((6 * (index % inner)) / inner);
   }
 
   #bounds(side: 'input' | 'output', placed: Placed, index: number): [bigint, bigint] | undefined {
@@ -190,7 +224,9 @@ export class Kernel {
 
   /** Calls the kernel with some of the parameters given. */
   callWith(given: ReadonlyMap<string, Value>): Value[] {
-    for (const { name } of this.contract.input.regions) this.inputs(name);
+    for (const { name } of this.contract.input.regions) {
+      if (!this.filled.has(name)) this.inputs(name);
+    }
     return this.callFunction(this.index, this.#args(this.machine, given));
   }
 
@@ -245,16 +281,23 @@ export class Kernel {
         if (cell !== undefined) used.add(cell.term);
       }
     }
-    for (const { name } of input.regions) {
-      const idle = this.inputs(name).find((term) => !used.has(term));
+    for (const { name } of input.regions.filter((region) => !this.filled.has(region.name))) {
+      const inputs = this.inputs(name);
+      const isPartial = this.partial.has(name) && inputs.some((term) => used.has(term));
+      const idle = isPartial ? undefined : inputs.find((term) => !used.has(term));
       this.check(idle === undefined, () => `the input ${idle?.name} isn't used`);
     }
     this.check(this.machine.terms.faults.length === 0, () => this.machine.terms.faults[0]!);
   }
 }
 
-const rank = (list: readonly string[], name: string): number =>
-  list.includes(name) ? list.indexOf(name) : list.length;
+/** The ways to choose so many of a list. */
+function choices(list: readonly string[], count: number): string[][] {
+  if (count <= 0) return [[]];
+  return list.flatMap((first, i) =>
+    choices(list.slice(i + 1), count - 1).map((rest) => [first, ...rest]),
+  );
+}
 
 /** @throws Error if the module has no function of this name, or several */
 export function functionNamed(module: Module, name: string): number {

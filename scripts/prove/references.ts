@@ -9,6 +9,8 @@ export const FALCON_Q = 12289;
 /** docs/protocol.md, 1 */
 export const LABRADOR_Q = (1n << 44n) - 117n;
 export const PRIMES = [13697, 13441, 13313, 12289, 12161, 11777] as const;
+/** Bounds of the residues that are reconstructed, called r in contracts, by prime. */
+export const RESIDUES = [12800, 13200, 12700, 10800, 10800, 9800] as const;
 /** P, the product of the primes. */
 export const PRODUCT = PRIMES.reduce((product, p) => product * BigInt(p), 1n);
 

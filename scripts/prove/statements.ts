@@ -120,22 +120,22 @@ const product: Statement = (kernel, [scale]) => {
 
 /** out = a b, b having been prepared by another function. */
 const preparedProduct: Statement = (kernel, [prepare]) => {
-  const [a] = inputNames(kernel).map((name) => [...kernel.inputs(name)]);
+  const a = [...kernel.inputs(inputNames(kernel)[0]!)];
+  kernel.filled.add('prepared');
   const { terms } = kernel.machine;
   const logn = kernel.instance.logn!;
   const from = 4_000_000;
-  const b = a!.map((_, i) => {
+  const b = a.map((_, i) => {
     const term = terms.input(16, `b[${i}]`, 10_000 + i);
     kernel.put(from + 2 * i, term);
     return term;
   });
-  const to = 4_100_000;
+  const to = kernel.address('prepared');
   const args = [to, from, logn].map((value) => terms.constant(32, value));
   kernel.callFunction(functionNamed(kernel.module, prepare!), args);
-  kernel.values.set('prepared', to);
   kernel.call();
   compare(kernel, kernel.outputs(outputNames(kernel)[0]!), [FALCON_Q], (index) => {
-    return new Map([[pairKey(a![index]!.key, b[index]!.key), 1]]);
+    return new Map([[pairKey(a[index]!.key, b[index]!.key), 1]]);
   });
 };
 
@@ -220,13 +220,12 @@ const reconstruct: Statement = (kernel) => {
     const isRounded = inner && isSame(linear(terms, inner, 0n), rounded);
     kernel.check(isRounded === true, () => `coefficient ${c} has another quotient`);
   });
-  // 2 * (largest residue) * sum of |r_i p_i - 2^28| / (2^28 p_i) < 1 / 5405 < 2^-12.4
-  const largest = inputs.reduce((most, { high }) => (high > most ? high : most), 0n);
+  // 2 * sum of (largest residue) |r_i p_i - 2^28| / (2^28 p_i) < 1 / 5405 < 2^-12.4
   const errors = PRIMES.map((p, i) => {
-    const error = BigInt(reciprocals[i]! * p - 2 ** 28);
-    return ((error < 0n ? -error : error) * PRODUCT) / BigInt(p) + 1n;
+    const error = BigInt(Math.abs(reciprocals[i]! * p - 2 ** 28));
+    return (inputs[64 * i]!.high * error * PRODUCT) / BigInt(p) + 1n;
   }).reduce((a, b) => a + b);
-  const isExact = 2n * largest * errors * 5405n < 2n ** 28n * PRODUCT;
+  const isExact = 2n * errors * 5405n < 2n ** 28n * PRODUCT;
   kernel.check(isExact, () => 'the quotient may be wrong for integers in the range');
   kernel.check(5405n ** 5n > 2n ** 62n, () => '1 / 5405 is not below 2^-12.4');
 };
@@ -398,6 +397,7 @@ const columns: Statement = (kernel, [direction]) => {
   const names = inputNames(kernel);
   const inputs = new Map(names.map((name) => [name, [...kernel.inputs(name)]]));
   const column = kernel.instance.column!;
+  kernel.partial.add('vec');
   const place = (i: number, of: number) =>
     12288 * (of >> 5) + 2048 * Math.floor(i / 64) + inBlock(i % 64, (of >> 1) & 15, of & 1);
   kernel.call();

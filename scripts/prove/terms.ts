@@ -229,6 +229,9 @@ export class Terms {
       if (from + bits >= to) return this.constant(x.width, 0);
       return this.bits(x.width, x.args[0]!, from + bits, to, false);
     }
+    if (x.op === 'concat' && bits >= x.width / 2) {
+      return this.resize(x.width, this.#floor(this.origin(x.args[1]!), bits - x.width / 2));
+    }
     if (x.op === 'shr_s' && x.divides === 0) return this.#floor(x.args[0]!, x.immediate + bits);
     if (x.op === 'shl' && bits >= x.immediate) {
       const inner = this.origin(x.args[0]!);
@@ -309,6 +312,11 @@ export class Terms {
       if (to <= half) return this.bits(width, x.args[0]!, from, to, isSigned);
       if (from >= half) return this.bits(width, x.args[1]!, from - half, to - half, isSigned);
     }
+    if (x.op === 'shl' && to <= x.width) {
+      const shift = x.immediate;
+      if (to <= shift) return this.constant(width, 0);
+      if (from >= shift) return this.bits(width, x.args[0]!, from - shift, to - shift, isSigned);
+    }
     if (x.op !== 'field' && x.op !== 'signedField') return undefined;
     const [first, last] = rangeOf(x);
     const inner = x.args[0]!;
@@ -346,6 +354,9 @@ export class Terms {
     if (origin.op === 'signedField') {
       const [from, to] = rangeOf(origin);
       if (to - from === x.width) return [[origin.args[0]!, from, to]];
+    }
+    if (origin.op === 'shr_s' && origin.width - origin.immediate === x.width) {
+      return [[origin.args[0]!, origin.immediate, origin.width]];
     }
     return [[x, 0, x.width]];
   }
@@ -386,6 +397,9 @@ export class Terms {
     if (mask !== undefined && mask > 0n && (mask & (mask + 1n)) === 0n) {
       return this.bits(width, a, 0, mask.toString(2).length, false);
     }
+    if (mask !== undefined && mask < 0n && (-mask & (-mask - 1n)) === 0n) {
+      return this.sub(width, a, this.bits(width, a, 0, (-mask).toString(2).length - 1, false));
+    }
     const term = this.#bit('and', width, a, b);
     if (term.definition !== undefined || term.ring !== undefined) return term;
     if (mask !== undefined && a.low >= -1n && a.high <= 0n) {
@@ -419,8 +433,10 @@ export class Terms {
           return this.rotl(width, source.args[0]!, bits);
         }
       }
-      // Bits that don't overlap: a sum.
-      if (low.low >= 0n && low.high < 1n << BigInt(bits)) return this.#disjoint(width, high, low);
+      if (low.low < 0n || low.high >= 1n << BigInt(bits)) continue;
+      // Bits that don't overlap: two halves, or a sum.
+      if (2 * bits !== width) return this.#disjoint(width, high, low);
+      return this.concat(this.extract(bits, low, 0), this.extract(bits, high.args[0]!, 0));
     }
     const term = this.#bit('or', width, a, b);
     if (a.low >= 0n && b.low >= 0n && term.value === undefined) {
