@@ -31,8 +31,10 @@ export class Machine {
   readonly module: Module;
   readonly terms = new Terms();
   readonly memory: Memory;
-  /** Functions that ran. */
-  readonly ran = new Set<number>();
+  /** Functions that ran since the module was instantiated, and their instructions that did. */
+  readonly ran = new Map<number, Uint8Array>();
+  /** All functions that ran, the start function's included. */
+  readonly touched = new Set<number>();
   readonly globals: Term[];
   steps = 0;
   /** Sees each call. */
@@ -60,7 +62,8 @@ export class Machine {
   call(index: number, args: readonly Value[]): Value[] {
     const body = this.module.bodies[index];
     if (body === undefined) throw new Error(`there is no function ${index}`);
-    this.ran.add(index);
+    this.touched.add(index);
+    if (!this.ran.has(index)) this.ran.set(index, new Uint8Array(body.code.length));
     this.onCall?.(index, args);
     return new Frame(this, index, args).run();
   }
@@ -73,6 +76,7 @@ class Frame {
   readonly memory: Memory;
   readonly #code: readonly Instruction[];
   readonly #results: number;
+  readonly #marks: Uint8Array;
   readonly #locals: Value[];
   readonly #index: number;
   readonly #labels: Label[] = [];
@@ -91,6 +95,7 @@ class Frame {
     }
     const { locals, code } = module.bodies[index]!;
     this.#results = results.length;
+    this.#marks = machine.ran.get(index)!;
     this.#code = code;
     this.#locals = [...args, ...locals.map((type) => this.#zero(type))];
   }
@@ -129,6 +134,7 @@ class Frame {
 
   run(): Value[] {
     for (;;) {
+      this.#marks[this.#at] = 1;
       const instruction = this.#code[this.#at++]!;
       if (++this.machine.steps > STEP_LIMIT) throw new Error('too many steps');
       if (this.#step(instruction)) {

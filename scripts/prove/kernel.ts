@@ -33,6 +33,8 @@ export class Kernel {
   readonly contract: Contract;
   readonly instance: Readonly<Record<string, number>>;
   readonly machine: Machine;
+  /** All machines of this proof: the one above, and those of runs on zeros. */
+  readonly machines: Machine[] = [];
   readonly failures: string[] = [];
   checks = 0;
   /** Placements of inputs, and calls: to be repeated in an engine. */
@@ -56,7 +58,7 @@ export class Kernel {
     this.module = module;
     this.contract = contract;
     this.instance = instance;
-    this.machine = new Machine(module, MAX_PAGES);
+    this.machine = this.newMachine();
     this.index = functionNamed(module, contract.name);
     const { input, output } = contract;
     const regions = [...input.regions, ...output.regions];
@@ -65,6 +67,12 @@ export class Kernel {
       const region = regions.find((one) => one.name === name)!;
       this.#placed.set(name, this.#sized(region, at));
     }
+  }
+
+  newMachine(): Machine {
+    const machine = new Machine(this.module, MAX_PAGES);
+    this.machines.push(machine);
+    return machine;
   }
 
   #names(): Record<string, bigint> {
@@ -95,8 +103,9 @@ export class Kernel {
 
   /**
    * Pointers that the compiler has fixed, because they are always the same, and where they point.
-   * No record is kept of which they are: a run on zeros decides. Every pointer that is left must be
-   * used, and every fixed one must be found in the static memory. A wrong choice finds no proof.
+   * No record is kept of which they are: a run decides, on zeros or on the number of the instance
+   * everywhere (a header, perhaps). Every pointer that is left must be used, and every fixed one
+   * must be found in the static memory. A wrong choice finds no proof.
    */
   #fixedParameters(): Map<string, number> {
     const { parameters, input, output, name } = this.contract;
@@ -105,23 +114,30 @@ export class Kernel {
     const regions = new Set([...input.regions, ...output.regions].map((region) => region.name));
     const names = parameters.map((one) => one.name);
     const pointers = names.filter((one) => regions.has(one));
-    for (const fixed of choices(pointers, names.length - left)) {
-      this.#fixed = new Set(fixed);
-      try {
-        const found = this.#locate(fixed);
-        if (found !== undefined) return found;
-      } catch {
-        // A wrong choice may leave the memory.
+    for (const filling of [0, ...Object.values(this.instance)]) {
+      for (const fixed of choices(pointers, names.length - left)) {
+        this.#fixed = new Set(fixed);
+        try {
+          const found = this.#locate(fixed, filling);
+          if (found !== undefined) return found;
+        } catch {
+          // A wrong choice may leave the memory.
+        }
       }
     }
     throw new Error(`${name}: ${names.length - left} parameters aren't found`);
   }
 
   /** Where pointers that the compiler has fixed point to. @returns undefined if they can't be */
-  #locate(fixed: readonly string[]): Map<string, number> | undefined {
+  #locate(fixed: readonly string[], filling: number): Map<string, number> | undefined {
     if (fixed.length === 0) return new Map();
-    const probe = new Machine(this.module, MAX_PAGES);
+    const probe = this.newMachine();
     const args = this.#args(probe);
+    const isData = (at: number) => isStatic(this.module, at);
+    if (filling !== 0) {
+      const { bytes } = probe.memory;
+      for (let at = 0; at < bytes.length; at++) if (!isData(at)) bytes[at] = filling;
+    }
     probe.memory.watch();
     probe.call(this.index, args);
     const { written, read } = probe.memory;
@@ -133,11 +149,6 @@ export class Kernel {
       const isTouched = [...read].some(isOwn) || [...written].some(isOwn);
       if (isPointer && !fixed.includes(name) && !isTouched) return undefined;
     }
-    // Zeros at the ends of a segment aren't stored.
-    const isData = (at: number) =>
-      this.module.data.some(
-        (one) => at >= (one.at & ~15) && at < ((one.at + one.bytes.length + 15) & ~15),
-      );
     const found = new Map<string, number>();
     let after = 0;
     for (const name of fixed) {
@@ -290,6 +301,10 @@ export class Kernel {
     this.check(this.machine.terms.faults.length === 0, () => this.machine.terms.faults[0]!);
   }
 }
+
+/** Whether an address is in a data segment; zeros at its ends aren't stored. */
+export const isStatic = ({ data }: Module, at: number): boolean =>
+  data.some((one) => at >= (one.at & ~15) && at < ((one.at + one.bytes.length + 15) & ~15));
 
 /** The ways to choose so many of a list. */
 function choices(list: readonly string[], count: number): string[][] {

@@ -14,6 +14,8 @@ export class Memory {
   written = new Set<number>();
   /** Addresses of known bytes that were read since then. */
   read = new Set<number>();
+  /** Those that were ever read. */
+  readonly everRead = new Set<number>();
   readonly #cells = new Map<number, Cell>();
   readonly #terms: Terms;
 
@@ -73,6 +75,7 @@ export class Memory {
     let value = 0n;
     for (let i = size - 1; i >= 0; i--) {
       this.read.add(at + i);
+      this.everRead.add(at + i);
       value = (value << 8n) | BigInt(this.bytes[at + i]!);
     }
     return this.#terms.constant(8 * size, value);

@@ -4,7 +4,7 @@
  * whose values aren't known exactly, are failures.
  */
 import { BitForms } from './bits.ts';
-import { Machine, type Value } from './execute.ts';
+import type { Value } from './execute.ts';
 import { functionNamed, type Kernel } from './kernel.ts';
 import { Forms, inverse, isForm, linear, modulo, pairKey, power } from './modular.ts';
 import {
@@ -170,7 +170,7 @@ const power12287: Statement = (kernel) => {
 
 /** The tables that a caller passes to a function for each prime. */
 function tablesOf(kernel: Kernel, caller: string): number[] {
-  const probe = new Machine(kernel.module, 128);
+  const probe = kernel.newMachine();
   const tables: number[] = [];
   probe.onCall = (index, args) => {
     if (index === kernel.index) tables.push(Number((args[2] as Term).value));

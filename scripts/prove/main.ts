@@ -1,0 +1,138 @@
+/**
+ * Proves kernels of the shipped modules for all inputs within their contracts, on their bytes:
+ * docs/assurance.md says what that means. `npm run prove -- --help` lists the options.
+ */
+import { availableParallelism } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import { readContracts } from './contracts.ts';
+import type { Module } from './decode.ts';
+import { Lock } from './lock.ts';
+import { moduleNames, openModule } from './modules.ts';
+import { mutate } from './mutants.ts';
+import { type Job, jobsOf, nameOf, type Outcome } from './prove.ts';
+import { coverageLine, coverageOf, row } from './report.ts';
+import { decideRules } from './ruleClaims.ts';
+import { validate } from './validate.ts';
+
+const HELP = `npm run prove -- [options]
+
+  (none)           proves what has changed since the lock was written; prints the table
+  --fresh          ignores the lock: proves everything
+  --module NAME    only this module; may be repeated
+  --only NAME      only this kernel; may be repeated
+  --mutants [N]    instead: changes the modules N times (400), and proves each change wrong
+  --validate       instead: compares the executor with the engine, and terms with their bounds
+  --rules          instead: decides the prover's rules by z3
+  --help
+
+Exit code 0: everything that was asked for is proved. 1: something is not. What needs z3 is skipped
+by name if z3 isn't installed; the exit code is then 0.
+`;
+
+const say = (text: string): void => void process.stdout.write(`${text}\n`);
+
+/** Proves jobs, two at a time. */
+async function runAll(jobs: readonly Job[], done: (job: Job, outcome: Outcome) => void) {
+  const waiting = [...jobs];
+  const lane = async (): Promise<void> => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      resourceLimits: { maxOldGenerationSizeMb: 4096 },
+    });
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      const answer = new Promise<Outcome>((resolve, reject) => {
+        worker.once('message', resolve);
+        worker.once('error', reject);
+      });
+      worker.postMessage({ module: job.module, job: nameOf(job) });
+      done(job, await answer);
+      worker.removeAllListeners('error');
+    }
+    await worker.terminate();
+  };
+  const count = Math.min(2, availableParallelism(), jobs.length);
+  await Promise.all(Array.from({ length: count }, lane));
+}
+
+interface Selection {
+  readonly jobs: Job[];
+  readonly modules: Map<string, Module>;
+}
+
+/** @throws Error if a name selects nothing */
+async function select(names: readonly string[], only: readonly string[]): Promise<Selection> {
+  const contracts = readContracts();
+  const modules = new Map<string, Module>();
+  for (const name of moduleNames()) {
+    if (names.length === 0 || names.includes(name)) modules.set(name, await openModule(name));
+  }
+  const jobs = [...modules]
+    .flatMap(([name, module]) => jobsOf(name, module, contracts))
+    .filter(({ contract }) => only.length === 0 || only.includes(contract.name));
+  if (jobs.length === 0) throw new Error('no kernel has that name');
+  return { jobs, modules };
+}
+
+async function proveAll({ jobs, modules }: Selection, isFresh: boolean, isWhole: boolean) {
+  const start = performance.now();
+  const lock = new Lock(isFresh);
+  const outcomes = new Map<Job, Outcome>();
+  const open: Job[] = [];
+  for (const job of jobs) {
+    const known = lock.find(job, modules.get(job.module)!);
+    if (known === undefined) open.push(job);
+    else {
+      outcomes.set(job, known);
+      say(row(job, known, true));
+    }
+  }
+  // The longest first: the last ones shouldn't run alone.
+  open.sort(
+    (a, b) => Number(b.contract.name === 'combine') - Number(a.contract.name === 'combine'),
+  );
+  await runAll(open, (job, outcome) => {
+    outcomes.set(job, outcome);
+    say(row(job, outcome, false));
+    if (outcome.failure === '') lock.add(job, modules.get(job.module)!, outcome);
+    else lock.remove(job);
+  });
+  say('');
+  for (const [name, module] of modules) {
+    const own = [...outcomes].filter(([job]) => job.module === name).map(([, outcome]) => outcome);
+    say(coverageLine(name, coverageOf(module, own)));
+  }
+  if (isWhole) lock.write(jobs);
+  const all = [...outcomes.values()];
+  const proved = all.filter(({ failure }) => failure === '').length;
+  const skipped = all.filter(({ isSkipped }) => isSkipped).length;
+  const seconds = ((performance.now() - start) / 1000).toFixed(1);
+  const skips = skipped === 0 ? '' : `, ${skipped} skipped because z3 is not installed`;
+  say(`\n${proved} of ${jobs.length} statements proved${skips}, ${seconds} s`);
+  return proved + skipped === jobs.length;
+}
+
+async function main(): Promise<boolean> {
+  const { values, positionals } = parseArgs({
+    options: {
+      fresh: { type: 'boolean', default: false },
+      module: { type: 'string', multiple: true, default: [] },
+      only: { type: 'string', multiple: true, default: [] },
+      mutants: { type: 'boolean', default: false },
+      validate: { type: 'boolean', default: false },
+      rules: { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+    allowPositionals: true,
+  });
+  if (values.help) {
+    say(HELP);
+    return true;
+  }
+  if (values.rules) return decideRules(say);
+  const selection = await select(values.module, values.only);
+  if (values.mutants) return mutate(selection, Number(positionals[0] ?? 400), say);
+  if (values.validate) return validate(selection, say);
+  return proveAll(selection, values.fresh, values.module.length + values.only.length === 0);
+}
+
+process.exitCode = (await main()) ? 0 : 1;

@@ -1,0 +1,132 @@
+/** One proof: a kernel of a module, under one instance of its contract. */
+import { sha256 } from '../generated.ts';
+import type { Contract } from './contracts.ts';
+import type { Module } from './decode.ts';
+import { Kernel } from './kernel.ts';
+import { hasZ3 } from './smt.ts';
+import { SOLVED } from './solved.ts';
+import { STATEMENTS } from './statements.ts';
+
+export interface Job {
+  readonly module: string;
+  readonly contract: Contract;
+  readonly instance: Readonly<Record<string, number>>;
+}
+
+/** What a proof depends on and covers. */
+export interface Outcome {
+  readonly checks: number;
+  readonly seconds: number;
+  /** Why it is no proof; empty for a proof. */
+  readonly failure: string;
+  readonly isSkipped: boolean;
+  /** Functions that ran, in proofs or in search of addresses. */
+  readonly functions: readonly number[];
+  /** Ranges of initial memory that were read. */
+  readonly ranges: readonly [from: number, to: number][];
+  /** By function, the instructions that were executed on unknowns, as hexadecimal bits. */
+  readonly covered: Readonly<Record<string, string>>;
+}
+
+export const nameOf = ({ module, contract, instance }: Job): string => {
+  const numbers = Object.entries(instance).map(([name, value]) => `${name}=${value}`);
+  return [module, contract.name, ...numbers].join(' ');
+};
+
+export const needsSolver = ({ contract }: Job): boolean =>
+  Object.hasOwn(SOLVED, contract.proof!.reference);
+
+/** The jobs of a module. @throws Error if a contract names an unknown proof */
+export function jobsOf(module: string, decoded: Module, contracts: readonly Contract[]): Job[] {
+  const present = new Set([...decoded.names.values()].map((name) => name.split('/').at(-1)));
+  return contracts.flatMap((contract) => {
+    if (contract.proof === undefined || !present.has(contract.name)) return [];
+    const { reference, instances } = contract.proof;
+    if (!Object.hasOwn(STATEMENTS, reference) && !Object.hasOwn(SOLVED, reference)) {
+      throw new Error(`${contract.name}: there is no proof ${reference}`);
+    }
+    return instances.map((instance) => ({ module, contract, instance }));
+  });
+}
+
+/** Runs the statement. @returns the kernel; its failures say what doesn't hold */
+export function attempt(job: Job, module: Module): Kernel {
+  const { reference, args } = job.contract.proof!;
+  const kernel = new Kernel(module, job.contract, job.instance);
+  (STATEMENTS[reference] ?? SOLVED[reference])!(kernel, args);
+  kernel.finish();
+  if (kernel.checks === 0) kernel.failures.push('nothing was checked');
+  return kernel;
+}
+
+export function prove(job: Job, module: Module): Outcome {
+  const start = performance.now();
+  const none = { checks: 0, functions: [], ranges: [], covered: {}, isSkipped: false };
+  const seconds = () => Math.round(performance.now() - start) / 1000;
+  if (needsSolver(job) && !hasZ3()) {
+    return { ...none, isSkipped: true, failure: 'z3 is not installed', seconds: 0 };
+  }
+  try {
+    const kernel = attempt(job, module);
+    const failure = kernel.failures[0] ?? '';
+    const { checks, machine } = kernel;
+    const covered = Object.fromEntries(
+      [...machine.ran].map(([index, marks]) => [index, pack(marks)]),
+    );
+    return { ...none, ...dependencies(kernel), checks, failure, covered, seconds: seconds() };
+  } catch (error) {
+    return { ...none, failure: (error as Error).message, seconds: seconds() };
+  }
+}
+
+/** Bits, four to a hexadecimal digit; `all` if all are set. */
+function pack(marks: Uint8Array): string {
+  if (marks.every((mark) => mark === 1)) return 'all';
+  let text = '';
+  for (let i = 0; i < marks.length; i += 4) {
+    const bits = [0, 1, 2, 3].map((k) => (marks[i + k] ?? 0) << k);
+    text += bits.reduce((a, b) => a | b).toString(16);
+  }
+  return text;
+}
+
+/** Whether an instruction is among packed bits. */
+export const isCovered = (packed: string, at: number): boolean =>
+  packed === 'all' || ((Number.parseInt(packed[at >> 2] ?? '0', 16) >> (at & 3)) & 1) === 1;
+
+function dependencies({ machines }: Kernel): Pick<Outcome, 'functions' | 'ranges'> {
+  const functions = new Set(machines.flatMap(({ touched }) => [...touched]));
+  const read = new Set(machines.flatMap(({ memory }) => [...memory.everRead]));
+  const ranges: [number, number][] = [];
+  for (const at of [...read].sort((a, b) => a - b)) {
+    const last = ranges.at(-1);
+    if (last?.[1] === at) last[1]++;
+    else ranges.push([at, at + 1]);
+  }
+  return { functions: [...functions].sort((a, b) => a - b), ranges };
+}
+
+/**
+ * The hash of all that a proof depends on: the prover, the contract, the bytes and names of the
+ * functions that ran, the memory that was read, globals and types. As addresses and branches
+ * don't depend on inputs, equal hashes have equal runs.
+ */
+export function keyOf(
+  job: Job,
+  module: Module,
+  prover: string,
+  { functions, ranges }: Pick<Outcome, 'functions' | 'ranges'>,
+): string {
+  const code = functions.map((index) => {
+    const body = module.bodies[index];
+    const bytes = body && module.bytes.subarray(body.from, body.to);
+    return [index, module.names.get(index), module.functions[index], bytes && sha256(bytes)];
+  });
+  const memory = new Uint8Array(module.pages * 65536);
+  for (const { at, bytes } of module.data) memory.set(bytes, at);
+  const data = ranges.map(([from, to]) => [from, to, sha256(memory.subarray(from, to))]);
+  const globals = module.globals.map(({ value }) => String(value));
+  const parts = { name: nameOf(job), text: job.contract.text, prover, code, data, globals };
+  const { types, exports, start } = module;
+  return sha256(JSON.stringify({ ...parts, types, exports: [...exports], start }));
+}

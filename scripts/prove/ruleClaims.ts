@@ -1,0 +1,159 @@
+/** The rules of terms.ts and rules.ts as claims on bit vectors, which z3 decides for all inputs. */
+import { PRIMES } from './references.ts';
+import { decide, hasZ3, literal } from './smt.ts';
+
+interface Claim {
+  readonly name: string;
+  /** Names and widths of the unknowns. */
+  readonly unknowns: Readonly<Record<string, number>>;
+  readonly claim: string;
+}
+
+const sign = (bits: number, text: string) => `((_ sign_extend ${bits}) ${text})`;
+const zero = (bits: number, text: string) => `((_ zero_extend ${bits}) ${text})`;
+const cut = (high: number, low: number, text: string) => `((_ extract ${high} ${low}) ${text})`;
+const ab = `(bvmul ${sign(16, 'a')} ${sign(16, 'b')})`;
+/** The quotient of the specification, before saturation, in 32 bits. */
+const quotient = `(bvashr (bvadd ${ab} ${literal(16384, 32)}) ${literal(15, 32)})`;
+const isLowest = (name: string) => `(= ${name} ${literal(-32768, 16)})`;
+
+const RULES: Claim[] = [
+  {
+    name: 'Q: 2^15 quotient = a b - s, -2^14 <= s < 2^14',
+    unknowns: { a: 16, b: 16 },
+    claim: `(let ((s (bvsub ${ab} (bvshl ${quotient} ${literal(15, 32)}))))
+      (and (bvsle ${literal(-16384, 32)} s) (bvslt s ${literal(16384, 32)})))`,
+  },
+  {
+    name: 'Q: the quotient fits 16 bits unless a = b = -2^15',
+    unknowns: { a: 16, b: 16 },
+    claim: `(or (and ${isLowest('a')} ${isLowest('b')})
+      (= ${quotient} ${sign(16, cut(15, 0, quotient))}))`,
+  },
+  {
+    name: 'D: if 2^16 divides x, then x = 2^16 (x >> 16)',
+    unknowns: { x: 32 },
+    claim: `(=> (= ${cut(15, 0, 'x')} ${literal(0, 16)})
+      (= x (bvshl (bvashr x ${literal(16, 32)}) ${literal(16, 32)})))`,
+  },
+  {
+    name: 'C: c & k = -c k for c in {0, -1}',
+    unknowns: { c: 16, k: 16 },
+    claim: `(=> (or (= c ${literal(0, 16)}) (= c ${literal(-1, 16)}))
+      (= (bvand c k) (bvneg (bvmul c k))))`,
+  },
+  {
+    name: 'xor with the lowest value: the unsigned value less 2^15',
+    unknowns: { x: 16 },
+    claim: `(= ${sign(16, `(bvxor x ${literal(-32768, 16)})`)}
+      (bvsub ${zero(16, 'x')} ${literal(32768, 32)}))`,
+  },
+  {
+    name: 'not x = -1 - x',
+    unknowns: { x: 32 },
+    claim: `(= (bvnot x) (bvsub ${literal(-1, 32)} x))`,
+  },
+  {
+    name: 'concat: the unsigned low half, and 2^32 times the high half',
+    unknowns: { x: 32, y: 32 },
+    claim: `(= (concat y x) (bvadd ${zero(32, 'x')} (bvshl ${sign(32, 'y')} ${literal(32, 64)})))`,
+  },
+  {
+    name: 'the two parts of a rotation',
+    unknowns: { x: 64 },
+    claim: `(= (bvor (bvshl x ${literal(13, 64)}) (bvlshr x ${literal(51, 64)}))
+      ((_ rotate_left 13) x))`,
+  },
+  {
+    name: 'or of bits that do not overlap is a sum',
+    unknowns: { x: 32, y: 32 },
+    claim: `(=> (bvult y ${literal(1024, 32)})
+      (= (bvor (bvshl x ${literal(10, 32)}) y) (bvadd (bvshl x ${literal(10, 32)}) y)))`,
+  },
+  {
+    name: 'and with -2^k takes the low bits off',
+    unknowns: { x: 32 },
+    claim: `(= (bvand x ${literal(-4096, 32)}) (bvsub x (bvand x ${literal(4095, 32)})))`,
+  },
+];
+
+/** Rule L at the fields that occur, in twice the width. */
+function fieldClaims(): Claim[] {
+  const fields: [number, number, number][] = [
+    ...[
+      [32, 0, 15],
+      [32, 0, 14],
+      [32, 15, 32],
+      [32, 0, 16],
+      [32, 16, 32],
+      [64, 0, 5],
+    ],
+    ...[
+      [64, 0, 11],
+      [64, 0, 14],
+      [64, 14, 30],
+      [64, 30, 46],
+      [64, 0, 44],
+      [64, 15, 31],
+    ],
+  ].map(([w, from, to]) => [w!, from!, to!]);
+  return fields.flatMap(([width, from, to]) => {
+    const floor = (bits: number) => `(bvashr ${sign(width, 'x')} ${literal(bits, 2 * width)})`;
+    const span = literal(1n << BigInt(to - from), 2 * width);
+    const field = cut(to - 1, from, 'x');
+    const unsigned = `(bvsub ${floor(from)} (bvmul ${span} ${floor(to)}))`;
+    const top = `(bvsub ${floor(to - 1)} (bvmul ${literal(2, 2 * width)} ${floor(to)}))`;
+    const rest = 2 * width - (to - from);
+    return [
+      {
+        name: `L: bits ${from} to ${to} of ${width}, unsigned`,
+        unknowns: { x: width },
+        claim: `(= ${zero(rest, field)} ${unsigned})`,
+      },
+      {
+        name: `L: bits ${from} to ${to} of ${width}, signed`,
+        unknowns: { x: width },
+        claim: `(= ${sign(rest, field)} (bvsub ${unsigned} (bvmul ${span} ${top})))`,
+      },
+    ];
+  });
+}
+
+/** Montgomery's reduction leaves no rest: D's premise for each prime. */
+function montgomeryClaims(): Claim[] {
+  return PRIMES.map((p) => {
+    let inverse = 1;
+    for (let turn = 0; turn < 5; turn++) {
+      inverse = Math.imul(inverse, 2 - Math.imul(p, inverse)) & 0xffff;
+    }
+    const m = `(bvmul ${cut(15, 0, 'x')} ${literal(inverse, 16)})`;
+    const rest = `(bvsub x (bvmul ${sign(16, m)} ${literal(p, 32)}))`;
+    return {
+      name: `D: 2^16 divides x - p m, p = ${p}`,
+      unknowns: { x: 32 },
+      claim: `(= ${cut(15, 0, rest)} ${literal(0, 16)})`,
+    };
+  });
+}
+
+/** Decides every rule. @returns whether all hold */
+export function decideRules(say: (text: string) => void): boolean {
+  if (!hasZ3()) {
+    say('SKIPPED: the rules, because z3 is not installed');
+    return true;
+  }
+  const claims = [...RULES, ...fieldClaims(), ...montgomeryClaims()];
+  let isProved = true;
+  for (const { name, unknowns, claim } of claims) {
+    const start = performance.now();
+    const declared = Object.entries(unknowns).map(
+      ([unknown, width]) => `(declare-const ${unknown} (_ BitVec ${width}))`,
+    );
+    const script = ['(set-logic QF_BV)', ...declared, `(assert (not ${claim}))`, '(check-sat)'];
+    const answer = decide(script, 120);
+    if (answer !== 'unsat') isProved = false;
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    say(`${answer === 'unsat' ? 'proved' : `NOT PROVED (${answer})`}  ${seconds} s  ${name}`);
+  }
+  return isProved;
+}
