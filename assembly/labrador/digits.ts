@@ -62,10 +62,14 @@ function beyond(x: v128): v128 {
  * Cuts low bits: high = floor(u / 2^cut) of u in [0, q), e = 2^cut high + 2^(cut-1) - u. With cut
  * 0: high = u, e = 0.
  *
+ * cut is 0 or 2 to 15; `high` may be coefs.
+ *
  * Spec:   docs/protocol.md, 6.2
- * Shape:  coefs: i64[64] centred -> high: i64[64] (may be coefs), e: i16[64]
- * Bounds: cut 0 or 2 to 15; e in (-2^(cut-1), 2^(cut-1)]
+ * Shape:  coefs: i64[64] -> high: i64[64]; e: i16[64]
+ * Bounds: |coefs| <= (q - 1) / 2 -> high in [0, (q - 1) / 2^cut], e in [1 - 2^(cut - 1), 2^(cut -
+ *         1)]
  * Memory: coefs, high, e
+ * Proof:  partsModQ(2^cut, 0 - 1, 2^(cut - 1)), cut in {2, 6, 15}
  */
 export function cutLow(high: usize, e: usize, coefs: usize, cut: i32): void {
   const half = (<i64>1 << cut) >> 1;
@@ -81,10 +85,13 @@ export function cutLow(high: usize, e: usize, coefs: usize, cut: i32): void {
  * Cuts low bits of the integers without reduction: high = floor(u / 2^cut), e = 2^cut high +
  * 2^(cut-1) - u.
  *
+ * cut is 1 to 15; `high` may be coefs.
+ *
  * Spec:   docs/protocol.md, 6.2 to 6.4: u' of a hidden message, t' of an inner commitment
- * Shape:  coefs: i64[64 polys] -> high: i64[64 polys] (may be coefs), e: i16[64 polys]
- * Bounds: any coefs; cut 1 to 15; e in (-2^(cut-1), 2^(cut-1)]
+ * Shape:  coefs: i64[polys][64] -> high: i64[polys][64]; e: i16[polys][64]
+ * Bounds: any coefs -> e in [1 - 2^(cut - 1), 2^(cut - 1)]
  * Memory: coefs, high, e
+ * Proof:  parts(2^cut, 0 - 1, 2^(cut - 1)), cut polys in {1 2, 6 1, 15 1}
  */
 export function cutSigned(high: usize, e: usize, coefs: usize, polys: i32, cut: i32): i32 {
   const span: i32 = 1 << cut;
@@ -109,9 +116,13 @@ export function cutSigned(high: usize, e: usize, coefs: usize, polys: i32, cut: 
 /**
  * Restores the representative of a cut value: 2^cut high + 2^(cut-1), centred.
  *
+ * `coefs` may be high.
+ *
  * Spec:   docs/protocol.md, 6.2
- * Shape:  high: i64[64] in [0, q / 2^cut] -> coefs: i64[64] (may be high)
+ * Shape:  high: i64[64] -> coefs: i64[64]
+ * Bounds: high in [0, (q - 1) / 2^cut] -> |coefs| <= (q - 1) / 2 + 2^(cut - 1)
  * Memory: high, coefs
+ * Proof:  affineModQ(2^cut, 2^(cut - 1)), cut in {2, 6, 15}
  */
 export function restoreCut(coefs: usize, high: usize, cut: i32): void {
   const half = (<i64>1 << cut) >> 1;

@@ -94,7 +94,14 @@ export function loadColumn(form: usize, vec: usize, column: i32): void {
   }
 }
 
-/** sums += sums' */
+/**
+ * sums += sums'
+ *
+ * Shape:  sums, other: i32[6][64] -> sums: i32[6][64]
+ * Bounds: |sums| <= 3470 * 29753, |other| <= 3470 * 29753 -> |sums| <= 6940 * 29753
+ * Memory: sums, other
+ * Proof:  sum(1, 1)
+ */
 export function addSums(sums: usize, other: usize): void {
   for (const end = sums + SUMS; sums < end; sums += 16, other += 16) {
     v128.store(sums, i32x4.add(v128.load(sums), v128.load(other)));
@@ -198,7 +205,7 @@ export function oneProduct(sums: usize, a: usize, s: usize): void {
  *         i16[yRows][blocks][6][4][16][16][2] -> sums: i32[xRows][yRows][6][64]
  * Bounds: |sums| <= 6938 * 29753, |x| <= (p + 1) / 2, |y| <= (p + 1) / 2 -> |sums| <= 6940 * 29753
  * Memory: all three
- * Proof:  rowProducts(), xRows yRows blocks xStride yStride in {3 2 2 49152 49152}
+ * Proof:  rowProducts(), xRows yRows blocks xStride yStride in {3 1 2 49152 49152}
  */
 export function products(
   sums: usize,
@@ -234,7 +241,7 @@ export function products(
  *         i32[rows * (rows + 1) / 2][6][64]
  * Bounds: |sums| <= 6938 * 29753, |s| <= (p + 1) / 2 -> |sums| <= 6940 * 29753
  * Memory: both
- * Proof:  rowProducts(symmetric), rows blocks stride in {3 2 49152}
+ * Proof:  rowProducts(symmetric), rows blocks stride in {2 2 49152}
  */
 export function pairProducts(sums: usize, s: usize, rows: i32, stride: usize, blocks: i32): void {
   for (let block = 0; block < blocks; block++, s += BLOCK) {
@@ -312,7 +319,7 @@ export const ROWS: usize = memory.data(128, 16);
  * Shape:  c: i16[rows][6][64]; x: i16[rows][6][4][16][16][2] -> out: i16[6][4][16][16][2]
  * Bounds: |c| <= (p + 1) / 2, |x| <= (p + 1) / 2 -> |out| <= (p + 1) / 2
  * Memory: out, rows, coefficients
- * Proof:  combination(), rows blocks in {2 1, 4 1, 32 1}
+ * Proof:  combination(), rows blocks in {2 1, 32 1}
  */
 export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32): void {
   const lastRow = ROWS + (<usize>rows << 2);

@@ -104,18 +104,16 @@ function parseShape(text: string): Region[] {
 }
 
 function parseBounds(text: string): Bound[] {
-  return splitTop(text.replaceAll(/\bin \[([^\])]*)([\])])/g, 'in {$1}$2'), ',').flatMap(
-    (entry) => {
-      const any = /^any (\w+)$/.exec(entry);
-      if (any) return [];
-      const size = /^\|(\w+)\| <= (.+)$/.exec(entry);
-      if (size) return [{ name: size[1]!, low: `0 - (${size[2]})`, high: size[2]! }];
-      const range = /^(\w+) in \{(.+), (.+)\}([\])])$/.exec(entry);
-      if (!range) throw new Error(`Bounds: ${entry}`);
-      const [, name, low, high, last] = range;
-      return [{ name: name!, low: low!, high: last === ')' ? `(${high}) - 1` : high! }];
-    },
-  );
+  return splitTop(text, ',').flatMap((entry) => {
+    const any = /^any (\w+)$/.exec(entry);
+    if (any) return [];
+    const size = /^\|(\w+)\| <= (.+)$/.exec(entry);
+    if (size) return [{ name: size[1]!, low: `0 - (${size[2]})`, high: size[2]! }];
+    const range = /^(\w+) in \[(.+)([\])])$/.exec(entry);
+    const [low, high] = range ? splitTop(range[2]!, ',') : [];
+    if (!range || high === undefined) throw new Error(`Bounds: ${entry}`);
+    return [{ name: range[1]!, low: low!, high: range[3] === ')' ? `(${high}) - 1` : high }];
+  });
 }
 
 function parseProof(text: string): Proof {

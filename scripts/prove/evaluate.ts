@@ -7,8 +7,18 @@ export const unsigned = (width: number, value: bigint): bigint => BigInt.asUintN
 
 export const lowest = (width: number): bigint => -(1n << BigInt(width - 1));
 export const highest = (width: number): bigint => (1n << BigInt(width - 1)) - 1n;
-export const least = (...values: bigint[]): bigint => values.reduce((a, b) => (b < a ? b : a));
-export const most = (...values: bigint[]): bigint => values.reduce((a, b) => (b > a ? b : a));
+/** The least of some values. */
+export function least(...values: bigint[]): bigint {
+  let result = values[0]!;
+  for (const value of values) if (value < result) result = value;
+  return result;
+}
+/** The greatest of some values. */
+export function most(...values: bigint[]): bigint {
+  let result = values[0]!;
+  for (const value of values) if (value > result) result = value;
+  return result;
+}
 
 const mask = (condition: boolean): bigint => (condition ? -1n : 0n);
 const clamp = (value: bigint, low: bigint, high: bigint): bigint => most(low, least(high, value));

@@ -95,6 +95,7 @@ async function proveAll({ jobs, modules }: Selection, isFresh: boolean, isWhole:
     say(row(job, outcome, false));
     if (outcome.failure === '') lock.add(job, modules.get(job.module)!, outcome);
     else lock.remove(job);
+    if (isWhole) lock.write(jobs);
   });
   say('');
   for (const [name, module] of modules) {

@@ -31,8 +31,8 @@ function naive(terms: Terms, poly: Poly, known?: ReadonlyMap<number, Range>): Ra
     if (b !== undefined) range = a === b ? squareOf(rangeOf(b)) : times(rangeOf(a!), rangeOf(b));
     else if (a !== undefined) range = rangeOf(a);
     const [x, y] = [coefficient * range[0], coefficient * range[1]];
-    low += x < y ? x : y;
-    high += x < y ? y : x;
+    low += least(x, y);
+    high += most(x, y);
   }
   return [low, high];
 }
@@ -130,6 +130,33 @@ function byCases(terms: Terms, poly: Poly, id: number): Range | undefined {
   return [least(...ranges.map(([low]) => low)), most(...ranges.map(([, high]) => high))];
 }
 
+/** Rule L: x - 2^k (x >> k) is in [0, 2^k), where x is multiplied by c and x >> k by -2^k c. */
+function byLowBits(terms: Terms, poly: Poly): Range | undefined {
+  const isFloor = (id: number) => terms.nodes[id]!.op === 'shr_s' && terms.nodes[id]!.divides === 0;
+  let expanded = poly;
+  const atoms = atomsOf(poly);
+  const isFloorOfAtom = (id: number) => isFloor(id) && atoms.includes(terms.nodes[id]!.args[0]!.id);
+  for (const id of atoms) {
+    const { definition } = terms.nodes[id]!;
+    if (definition !== undefined && atomsOf(definition).some(isFloorOfAtom)) {
+      expanded = substitute(expanded, id, definition) ?? expanded;
+    }
+  }
+  for (const id of atomsOf(expanded).filter(isFloor)) {
+    const { args, immediate } = terms.nodes[id]!;
+    const factor = expanded.get(args[0]!.id);
+    const span = 1n << BigInt(immediate);
+    if (factor === undefined || expanded.get(id) !== -span * factor) continue;
+    const rest = new Map(expanded);
+    rest.delete(id);
+    rest.delete(args[0]!.id);
+    const [low, high] = naive(terms, rest);
+    const [a, b] = times([factor, factor], [0n, span - 1n]);
+    return [low + a, high + b];
+  }
+  return undefined;
+}
+
 const floorDiv = (a: bigint, b: bigint): bigint => (a - (((a % b) + b) % b)) / b;
 
 /** The best bounds known for a polynomial's value. */
@@ -145,6 +172,7 @@ export function boundOf(terms: Terms, poly: Poly): Range {
     const [a, b] = naive(terms, expanded.poly);
     meet([-floorDiv(-a, expanded.scale), floorDiv(b, expanded.scale)]);
   }
+  meet(byLowBits(terms, poly));
   for (const id of atomsOf(poly)) meet(byCases(terms, poly, id));
   return [low, high];
 }

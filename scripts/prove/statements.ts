@@ -242,10 +242,6 @@ const inBlock = (position: number, pair: number, column: number): number =>
 const blockSums: Statement = (kernel) => {
   const names = inputNames(kernel);
   const shared = kernel.inputs(names.at(-1)!);
-  outputNames(kernel).forEach((out, k) => {
-    kernel.inputs(names[k]!);
-    kernel.inputs(names[outputNames(kernel).length + k]!);
-  });
   const before = outputNames(kernel).map((out) => [...kernel.inputs(out)]);
   kernel.call();
   outputNames(kernel).forEach((out, k) => {
@@ -354,23 +350,51 @@ const digits: Statement = (kernel) => {
   kernel.check(status?.value === 0n, () => 'the status may not be 0');
 };
 
-/** Weighted parts of the input add up to it: `parts(1, 2^15, 2^30)` of i16[3][...]. */
-const parts: Statement = (kernel, weights) => {
+/**
+ * Weighted parts of the input add up to it: `parts(1, 2^14, 2^30)`. One more argument is added to
+ * the sum.
+ */
+const parts: Statement = (kernel, args) => addUp(kernel, args, 0n);
+
+/** The same modulo q = 2^44 - 117. */
+const partsModQ: Statement = (kernel, args) => addUp(kernel, args, LABRADOR_Q);
+
+function addUp(kernel: Kernel, args: readonly string[], modulus: bigint): void {
   const { terms } = kernel.machine;
+  const weights = args.map((text) => kernel.evaluate(text));
   const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
   kernel.call();
   const outputs = outputNames(kernel).flatMap((name) => [...kernel.outputs(name)]);
+  const count = outputs.length / inputs.length;
   inputs.forEach((input, i) => {
     const total = new Map<number, bigint>();
-    weights.forEach((weight, part) => {
-      for (const [key, value] of linear(terms, outputs[inputs.length * part + i]!, 0n)) {
-        const next = (total.get(key) ?? 0n) + value * kernel.evaluate(weight);
-        if (next === 0n) total.delete(key);
-        else total.set(key, next);
+    const add = (key: number, value: bigint) => {
+      const exact = (total.get(key) ?? 0n) + value;
+      const next = modulus > 0n ? modulo(exact, modulus) : exact;
+      if (next === 0n) total.delete(key);
+      else total.set(key, next);
+    };
+    add(0, weights[count] ?? 0n);
+    for (let part = 0; part < count; part++) {
+      for (const [key, value] of linear(terms, outputs[inputs.length * part + i]!, modulus)) {
+        add(key, value * weights[part]!);
       }
-    });
-    total.delete(0);
+    }
     kernel.check(isSame(total, new Map([[input.key, 1n]])), () => `the parts of ${i} don't add up`);
+  });
+}
+
+/** out = weight * in + offset modulo q = 2^44 - 117. */
+const affineModQ: Statement = (kernel, [weight, offset]) => {
+  const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
+  kernel.call();
+  kernel.outputs(outputNames(kernel)[0]!).forEach((term, i) => {
+    const expected = new Map([
+      [inputs[i]!.key, kernel.evaluate(weight!)],
+      [0, kernel.evaluate(offset!)],
+    ]);
+    const form = linear(kernel.machine.terms, term, LABRADOR_Q);
+    kernel.check(isSame(form, expected), () => `output ${i} isn't the form`);
   });
 };
 
@@ -503,6 +527,17 @@ const chacha8: Statement = (kernel) => {
 /** By the name in `Proof:`. */
 export const STATEMENTS: Readonly<Record<string, Statement>> = {
   ...{ toForm, ntt, intt, product, preparedProduct, sum, power12287, residues, reconstruct },
-  ...{ blockSums, rowProducts, combination, digits, parts, reversedForm, columns, alternating },
+  ...{
+    blockSums,
+    rowProducts,
+    combination,
+    digits,
+    parts,
+    partsModQ,
+    affineModQ,
+    reversedForm,
+    columns,
+    alternating,
+  },
   ...{ keccak, chacha20, chacha8 },
 };

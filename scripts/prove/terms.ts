@@ -140,10 +140,10 @@ export class Terms {
   ): Term {
     const [term, isNew] = this.#intern(op, width, args, immediate);
     if (!isNew) return term;
-    const candidates = [
-      combine(args.map((arg) => this.#congruent(arg))),
-      combine(args.map((arg) => this.exact(arg))),
-    ];
+    const candidates = [combine(args.map((arg) => this.#congruent(arg)))];
+    if (args.some((arg) => this.origin(arg).ring !== undefined)) {
+      candidates.push(combine(args.map((arg) => this.exact(arg))));
+    }
     for (const poly of candidates) {
       if (poly === undefined) continue;
       const [low, high] = boundOf(this, poly);
@@ -542,12 +542,14 @@ export class Terms {
     if (!isNew) return term;
     [term.low, term.high] = [least(a.low, b.low), most(a.high, b.high)];
     // b + condition (a - b), if a - b is the same for all inputs
-    const value = (x: Term): Poly => x.definition ?? this.exact(x);
-    const gap = addPoly(value(a), value(b), -1n);
-    const isConstant = [...gap.keys()].every((monomial) => monomial === 0);
-    if (isConstant && condition.low >= 0n && condition.high <= 1n) {
+    const values = (x: Term): Poly[] => [this.exact(x), x.definition ?? this.exact(x)];
+    const pairs = values(b).flatMap((y) => values(a).map((x) => [y, addPoly(x, y, -1n)] as const));
+    const isConstant = ([, gap]: readonly [Poly, Poly]) =>
+      [...gap.keys()].every((key) => key === 0);
+    const [base, gap] = pairs.find(isConstant) ?? [];
+    if (base !== undefined && gap !== undefined && condition.low >= 0n && condition.high <= 1n) {
       const step = mulPoly(this.exact(condition), gap)!;
-      return this.#define(term, addPoly(value(b), step), [term.low, term.high]);
+      return this.#define(term, addPoly(base, step), [term.low, term.high]);
     }
     return term;
   }
