@@ -64,6 +64,7 @@ function fill(vec: usize, column: i32, a: usize, stride: usize, count: i32, kind
  * Shape:  a: i16[64], `stride` bytes apart -> vec
  * Bounds: |a| <= 8192
  * Memory: vec, a, PAIR
+ * Proof:  none: a loop over smallToForm and storePair, both proved
  */
 export function smallsToVec(vec: usize, column: i32, a: usize, stride: usize, count: i32): i32 {
   fill(vec, column, a, stride, count, FROM_SMALL);
@@ -76,6 +77,7 @@ export function smallsToVec(vec: usize, column: i32, a: usize, stride: usize, co
  * Shape:  a: i16[64], `stride` bytes apart -> vec
  * Bounds: any a
  * Memory: vec, a, PAIR
+ * Proof:  none: a loop over wideToForm and storePair, both proved
  */
 export function widesToVec(vec: usize, column: i32, a: usize, stride: usize, count: i32): i32 {
   fill(vec, column, a, stride, count, FROM_WIDE);
@@ -88,6 +90,7 @@ export function widesToVec(vec: usize, column: i32, a: usize, stride: usize, cou
  * Shape:  a: i64[64], `stride` bytes apart -> vec
  * Bounds: |a| <= 2^44
  * Memory: vec, a, PAIR
+ * Proof:  none: a loop over coefsToForm and storePair, both proved
  */
 export function coefsToVec(vec: usize, column: i32, a: usize, stride: usize, count: i32): i32 {
   fill(vec, column, a, stride, count, FROM_COEFS);
@@ -100,6 +103,7 @@ export function coefsToVec(vec: usize, column: i32, a: usize, stride: usize, cou
  * Shape:  vec -> coefs: i64[count][64], centred
  * Bounds: the integers are below P/2 (1 - 2^-12.4)
  * Memory: vec, coefs, PAIR
+ * Proof:  none: a loop over loadColumn, inverseOfForm and reconstruct, all proved
  */
 export function vecToCoefs(coefs: usize, vec: usize, column: i32, count: i32): i32 {
   for (const end = column + count; column < end; column++, coefs += COEFS) {
@@ -116,6 +120,7 @@ export function vecToCoefs(coefs: usize, vec: usize, column: i32, count: i32): i
  * Shape:  columns `column` to `column + count - 1` of vec
  * Bounds: |integer| < P/2 (1 - 2^-12.4) -> at most (q - 1)/2
  * Memory: vec, COLUMN, PAIR
+ * Proof:  none: a loop over proved kernels
  */
 export function reduceColumns(vec: usize, column: i32, count: i32): i32 {
   for (const end = column + count; column < end; column++) {
@@ -147,6 +152,7 @@ function twisted(form: usize, a: usize, alpha: usize): void {
  * Shape:  a: i16[64], `stride` bytes apart; alpha: i16[6][64] in NTT form -> vec
  * Bounds: |a| <= 8192
  * Memory: vec, a, alpha, SIGMA, PAIR
+ * Proof:  none: a loop over smallToForm, sigmaForm and mulForm, all proved
  */
 export function twistedToVec(
   vec: usize,
@@ -222,6 +228,7 @@ export function addMultiples(sum: usize, vec: usize, column: i32, count: i32, fa
  * Shape:  a: i16[count][64] -> coefs: i64[64]
  * Bounds: |a| <= 8192; exact while the squared norm is at most (q - 1)/2
  * Memory: a, coefs, SIGMA, PAIR, TOTAL
+ * Proof:  none: a loop over proved kernels
  */
 export function selfProduct(coefs: usize, a: usize, count: i32): i32 {
   memory.fill(TOTAL, 0, FORM);
@@ -261,6 +268,7 @@ export function formsToCoefs(coefs: usize, forms: usize, count: i32): i32 {
  * Shape:  coefs: i64[polys][64] -> out: i16[count][polys][64]
  * Bounds: as decompose
  * Errors: TOO_WIDE if some last digit does not fit 16 bits
+ * Proof:  none: a loop over decompose, which is proved
  */
 export function decomposeMany(out: usize, coefs: usize, polys: i32, count: i32, bits: i32): i32 {
   let status = OK;

@@ -46,6 +46,7 @@ function shuffleSigns(out: usize, zeros: i32, ones: i32, twos: i32): void {
  * Shape:  a: i16[64]
  * Bounds: |a| <= 3: |re|, |im| <= 192 * 2^30 before the shift, the sum of their squares < 2^57
  * Memory: a
+ * Proof:  none: no reference yet
  */
 export function isShortOperator(a: usize): bool {
   for (let k = 1; k < 64; k += 2) {

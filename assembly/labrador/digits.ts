@@ -139,6 +139,7 @@ export function restoreCut(coefs: usize, high: usize, cut: i32): void {
  * Shape:  values: i64[count], canonical when centred -> out: u8[ceil(count bits / 8)]
  * Bounds: bits <= 44; negative values are first reduced mod q
  * Memory: values, out
+ * Proof:  none: bits are held across values; no reference yet
  */
 export function packBits(out: usize, values: usize, count: i32, bits: i32): void {
   let held: u64 = 0;
@@ -187,6 +188,7 @@ export function unpackBits(values: usize, from: usize, count: i32, bits: i32, la
  * Shape:  a: i16[64 polys] -> out: i64
  * Bounds: any a; polys < 2^26
  * Memory: a, out
+ * Proof:  none: lanes are read as unsigned beyond the range of a definition
  */
 export function normSq(out: usize, a: usize, polys: i32): void {
   let sum = i64x2.splat(0);
@@ -206,6 +208,7 @@ export function normSq(out: usize, a: usize, polys: i32): void {
  * Shape:  a, b: i16[64 polys]; out: i64
  * Bounds: |a|, |b| <= 32767
  * Memory: a, b, out
+ * Proof:  none: no reference yet for exact bilinear sums
  */
 export function addInnerProduct(out: usize, a: usize, b: usize, polys: i32): void {
   let sum = i64x2.splat(0);

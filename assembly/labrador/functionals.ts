@@ -88,6 +88,7 @@ function addFour(coefs: usize, a: v128, b: v128, c: v128, d: v128, e: v128, pair
  *         after
  * Bounds: |rho| <= 6144
  * Memory: rho, coefs, PAIRS
+ * Proof:  none: no reference yet
  */
 export function addFunctionals(coefs: usize, rho: usize, stride: usize): i32 {
   for (const end = rho + 128; rho < end; rho += 16, coefs += 64) {

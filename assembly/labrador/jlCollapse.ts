@@ -50,6 +50,7 @@ function storeOmega(entry: usize, omega: usize, lifts: i32): void {
  * Shape:  omega: i64[lifts][137][2], lifts 2 or 3: the pairs (omega_j0, omega_j1)
  * Bounds: |omega| <= 2^44, any representatives -> |subset sum| <= 2^47
  * Memory: omega, SUBSETS, LAST
+ * Proof:  none: no reference yet
  */
 export function collapseStart(omega: usize, lifts: i32): i32 {
   const entry = <usize>lifts << 4;
@@ -136,6 +137,7 @@ function negateFirst(out: usize): void {
  * Shape:  out: i64[count][2][64], centred mod q
  * Bounds: |H| <= 34 * 2^47 + 2^44 < BIAS
  * Memory: out, STREAM, INDEX, SUMS; call collapseStart for two lifts first
+ * Proof:  none: addresses depend on the entries, which are public; no reference yet
  */
 export function collapseTwo(out: usize, first: i32, count: i32): void {
   const bias = i64x2.splat(BIAS);
@@ -160,6 +162,7 @@ export function collapseTwo(out: usize, first: i32, count: i32): void {
  * Shape:  out: i64[count][3][64], centred mod q
  * Bounds: as collapseTwo
  * Memory: out, STREAM, INDEX, SUMS; call collapseStart for three lifts first
+ * Proof:  none: as collapseTwo
  */
 export function collapseThree(out: usize, first: i32, count: i32): void {
   const bias = i64x2.splat(BIAS);

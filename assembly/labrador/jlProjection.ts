@@ -160,6 +160,7 @@ function sumOf(s: usize): i64 {
  * Shape:  s: i16[count][64]; y: i64[137][2], the pairs (y_j, y*_j); the last one is (U, V)
  * Bounds: any s
  * Memory: s, y, STREAM, LANE_SUMS, SORTED
+ * Proof:  none: no reference yet
  */
 export function projectPolys(y: usize, s: usize, first: i32, count: i32): i32 {
   memory.fill(LANE_SUMS, 0, 4352);

@@ -61,8 +61,9 @@ export function mred(acc: v128, low: v128, inverseLow: v128): v128 {
  * l0 + 2^14 l1 + 2^30 l2 mod p. Two quotients share one mulForms by p.
  *
  * Shape:  eight lanes of each limb; w1, w2 and their companions: T_LIMB1, T_LIMB2
- * Bounds: |l0| <= 2^13, any l1 (-2^15 is multiplied only by companions below it in magnitude), |l2|
- *         <= 2^14 + 1: |result| <= 28603
+ * Bounds: |l0| <= 2^13, any l1 (-2^15 is multiplied only by companions below it in magnitude),
+ *         |l2| <= 2^14 + 1: |result| <= 28603
+ * Proof:  none: inlined; part of coefsToForm
  */
 // @ts-ignore: decorator
 @inline

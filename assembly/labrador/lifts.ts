@@ -31,6 +31,7 @@ const COLLAPSED: usize = memory.data(6144, 64);
  *         applied
  * Bounds: NTT form of centred integers
  * Memory: LIFT, the rows, parts; call collapseStart for three lifts and functionalsStart first
+ * Proof:  none: no reference yet
  */
 export function liftRun(column: i32, first: i32, t: i32, count: i32, parts: usize): i32 {
   const stride = <usize>load<u32>(LIFT, 24);

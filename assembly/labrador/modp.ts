@@ -25,6 +25,7 @@ const PLAIN: usize = memory.data(2112, 64);
  * Shape:  h: i16[n] -> prepared: i16[2n], each eight values w followed by their companions
  * Bounds: any representatives mod 12289
  * Memory: h, prepared, PRODUCT
+ * Proof:  none: composed of ntt and preparePoly, both proved, and moves without a reference
  */
 export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
   const n: usize = 1 << logn;
@@ -49,6 +50,8 @@ export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
  *         of rho at k, of rho' at K + k
  * Bounds: |rho| <= 6144 -> |x| <= 6144
  * Memory: all four, PRODUCT, PLAIN
+ * Proof:  none: composed of ntt, pointwisePrepared and intt, all proved, and moves without a
+ *         reference
  */
 export function functionalParts(
   parts: usize,

@@ -193,6 +193,7 @@ const MOD_P: usize = memory.data<i16>([
  * Shape:  out: i16[count], count a multiple of 8; up to 256 bytes beyond are written
  * Bounds: -> |x| <= 6144
  * Memory: STATE, BUFFER, out
+ * Proof:  none: rejection: branches depend on the stream, which is public
  */
 export function uniformModP(out: usize, count: i32): void {
   let have: usize = 0;

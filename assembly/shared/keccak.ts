@@ -45,6 +45,7 @@ export function shakeInit(state: usize): void {
  * Shape:  ptr: u8[len]
  * Memory: state, ptr
  * Secret: the bytes (branches depend on lengths only)
+ * Proof:  none: branches depend on lengths alone; keccakF is proved
  */
 export function shakeAbsorb(state: usize, ptr: usize, len: i32): void {
   let position = load<i32>(state, POSITION);
@@ -105,6 +106,7 @@ function flip(state: usize, domain: u8): void {
  * Shape:  out: u8[len]
  * Memory: state, out
  * Secret: the bytes (branches depend on lengths only)
+ * Proof:  none: branches depend on lengths alone; keccakF is proved
  */
 export function shakeSqueeze(state: usize, out: usize, len: i32): void {
   let position = load<i32>(state, POSITION);

@@ -7,8 +7,8 @@ import { type Job, keyOf, nameOf, type Outcome } from './prove.ts';
 
 export const LOCK = 'scripts/prove/proofs.lock.json';
 
-/** What the prover's results depend on. */
-const OTHERS = /\/(main|worker|report|validate|mutants|ruleClaims|elsewhere)\.ts$|\.json$/;
+/** Files of the prover on which its results don't depend. */
+const OTHERS = /\/(main|modules|worker|report|validate|mutants|ruleClaims|elsewhere)\.ts$|\.json$/;
 
 type Entry = Pick<Outcome, 'checks' | 'seconds' | 'functions' | 'ranges' | 'covered'> & {
   readonly key: string;

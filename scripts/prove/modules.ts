@@ -5,7 +5,6 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import asc from 'assemblyscript/asc';
 import { ROOT, sha256 } from '../generated.ts';
 import { decode, type Module } from './decode.ts';
 
@@ -37,6 +36,7 @@ async function namesFromBuild(name: string, module: Module): Promise<string[]> {
   const folder = name.split('.')[0]!;
   const entry = `assembly/${folder}/${name.includes('.verify') ? 'verifyIndex' : 'index'}.ts`;
   const files = new Map<string, Uint8Array>();
+  const { default: asc } = await import('assemblyscript/asc');
   const options = ['--target', name, '--outFile', 'module.wasm', '--debug', '--baseDir', ROOT];
   const { error, stderr } = await asc.main([entry, ...options], {
     writeFile: (path: string, contents: string | Uint8Array) =>
