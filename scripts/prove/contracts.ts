@@ -165,8 +165,16 @@ function parseContract(file: string, block: string, name: string, parameters: st
   return contract;
 }
 
-const FUNCTION =
-  /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*(?:\/\/ @ts-ignore: decorator\n@inline\n)?(?:export )?(?:declare )?function (\w+)\(([^)]*)\)/g;
+const FUNCTION = new RegExp(
+  [
+    /\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s*/,
+    /(?:\/\/ @ts-ignore: decorator\n@inline\n)?/,
+    /(?:export )?(?:declare )?function (\w+)\(([^)]*)\)/,
+  ]
+    .map(({ source }) => source)
+    .join(''),
+  'g',
+);
 
 /** The contracts in the text of a file. @throws Error if a line breaks the grammar */
 export function parseContracts(file: string, text: string): Contract[] {

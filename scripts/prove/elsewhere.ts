@@ -17,7 +17,7 @@ export declare function inverseOfForm(out: usize, a: usize, table: usize): void;
  * Shape:  a: i32[64] -> out: i16[64]
  * Bounds: |a| <= 6940 * 29753 -> |out| <= r
  * Memory: a, out
- * Proof:  residues(46, sumsToCoefs), prime in {0, 1, 2, 3, 4, 5}
+ * Proof:  residues(46, manySumsToCoefs), prime in {0, 1, 2, 3, 4, 5}
  */
 export declare function inverseOfSums(out: usize, a: usize, table: usize): void;
 

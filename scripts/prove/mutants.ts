@@ -148,7 +148,7 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
 ];
 
-/** Whether a table has round(2^15 w / p), or a number off by one, next to w for one of the primes. */
+/** Whether a table has about round(2^15 w / p) next to w, for one of the primes. */
 function isNearCompanion({ data }: Module, at: number): boolean {
   const segment = data.find((one) => at >= one.at && at + 2 <= one.at + one.bytes.length)!;
   const view = new DataView(segment.bytes.buffer, segment.bytes.byteOffset, segment.bytes.length);
@@ -194,9 +194,8 @@ export function mutate(
       }
     }
   }
-  say(
-    `${made} mutants: ${refused} refused, ${explained} explained, ${made - refused - explained} not`,
-  );
+  const open = made - refused - explained;
+  say(`${made} mutants: ${refused} refused, ${explained} explained, ${open} not`);
   return refused + explained === made;
 }
 

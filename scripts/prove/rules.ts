@@ -92,7 +92,9 @@ function replaceScaled(poly: Poly, id: number, value: Poly): Poly | undefined {
   return replaced && addPoly(scaled, replaced);
 }
 
-/** The cases of a comparison with a constant, or of a sign: the ranges of x, and the term's value. */
+/**
+ * The cases of a comparison with a constant, or of a sign: the ranges of x, and the term's value.
+ */
 function casesOf(terms: Terms, term: Term): [x: Term, cases: [Range, bigint][]] | undefined {
   if (term.low < -1n || term.high > 0n) return undefined;
   const [a, b] = term.args;

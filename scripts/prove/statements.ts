@@ -175,8 +175,11 @@ function tablesOf(kernel: Kernel, caller: string): number[] {
   probe.onCall = (index, args) => {
     if (index === kernel.index) tables.push(Number((args[2] as Term).value));
   };
-  const address = (value: number) => probe.terms.constant(32, value);
-  probe.call(functionNamed(kernel.module, caller), [address(2_100_000), address(2_200_000)]);
+  const index = functionNamed(kernel.module, caller);
+  const { parameters } = kernel.module.types[kernel.module.functions[index]!]!;
+  // Two pointers; further parameters are counts.
+  const args = parameters.map((_, i) => probe.terms.constant(32, [2_100_000, 2_200_000][i] ?? 1));
+  probe.call(index, args);
   if (tables.length !== PRIMES.length) throw new Error(`${caller} passes ${tables.length} tables`);
   return tables;
 }

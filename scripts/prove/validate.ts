@@ -96,6 +96,9 @@ interface Counts {
   wrong: number;
 }
 
+const summary = ({ bytes, terms, wrong }: Counts): string =>
+  `${bytes} bytes, ${terms} terms, ${wrong} wrong`;
+
 function compareMemory(kernel: Kernel, engine: WebAssembly.Module, values: Values, counts: Counts) {
   const { exports } = new WebAssembly.Instance(engine);
   const memory = exports.memory as WebAssembly.Memory;
@@ -178,12 +181,8 @@ export function validate(
       compareTerms(kernel, values, counts);
     }
     for (const key of ['bytes', 'terms', 'wrong'] as const) total[key] += counts[key];
-    say(
-      `${nameOf(job).padEnd(64)} ${counts.bytes} bytes, ${counts.terms} terms, ${counts.wrong} wrong`,
-    );
+    say(`${nameOf(job).padEnd(64)} ${summary(counts)}`);
   }
-  say(
-    `${able.length} of ${jobs.length} proofs: ${total.bytes} bytes, ${total.terms} terms, ${total.wrong} wrong`,
-  );
+  say(`${able.length} of ${jobs.length} proofs: ${summary(total)}`);
   return total.wrong === 0;
 }

@@ -1,4 +1,4 @@
-/** The prover: what it refuses, that faults fail a proof by name, and that the lock is up to date. */
+/** The prover: what it refuses, faults that fail a proof by name, and the state of the lock. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
