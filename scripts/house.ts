@@ -18,7 +18,7 @@ export const LIMITS = {
   'lines in src': 50_000,
   'files in src': 390,
   'lines in test': 82_500,
-  'words in docs': 60_000,
+  'words in docs': 61_000,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,
   decisions: 30,
