@@ -50,13 +50,10 @@ function placesOf(job: Job, module: Module): Map<Kind, Place[]> {
       if (op === 'local.get') add('local', index, at);
     });
   }
-  for (const [from, to] of outcome.ranges) {
-    for (let at = from; at < to; at += 2) {
-      const isStored = module.data.some(
-        (one) => at >= one.at && at + 2 <= one.at + one.bytes.length,
-      );
-      if (isStored) add('table', 0, at);
-    }
+  // Runs in search of addresses read other tables too.
+  for (const at of attempt(job, module).machine.memory.everRead) {
+    const isStored = module.data.some((one) => at >= one.at && at + 2 <= one.at + one.bytes.length);
+    if (at % 2 === 0 && isStored) add('table', 0, at);
   }
   return places;
 }
