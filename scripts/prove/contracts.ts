@@ -9,6 +9,7 @@
  *   Proof:  ntt(), logn in {9, 10}                  a proof of statements.ts, and its instances
  *   Proof:  digits(), count bits in {4 11, 3 15}
  *   Proof:  none: the reason
+ *   Builds: falcon, falcon.relaxed                  only these modules; others have other code
  *
  * Bounds are `|x| <= e`, `x in [e, e]`, `x in [e, e)` or `any x`; p is the prime that belongs to
  * the first dimension, r the bound of its residues, n is 2^logn, q the modulus of the folder.
@@ -52,6 +53,8 @@ export interface Contract {
   readonly output: Side;
   readonly hasScratch: boolean;
   readonly proof: Proof | undefined;
+  /** The modules whose code the proof is about, unless it is about all. */
+  readonly builds: readonly string[] | undefined;
   /** Why there is no proof. */
   readonly none: string | undefined;
   /** The doc block, for the lock. */
@@ -61,7 +64,7 @@ export interface Contract {
 /** Contracts of generated kernels, and of those whose sources don't carry them yet. */
 const ELSEWHERE = 'scripts/prove/elsewhere.ts';
 
-const TITLES = ['Spec', 'Shape', 'Bounds', 'Memory', 'Secret', 'Errors', 'Proof'];
+const TITLES = ['Spec', 'Shape', 'Bounds', 'Memory', 'Secret', 'Errors', 'Proof', 'Builds'];
 
 /** The fields of a doc block; a field continues on lines that are indented further. */
 function fieldsOf(block: string): Map<string, string> {
@@ -154,6 +157,7 @@ function parseContract(file: string, block: string, name: string, parameters: st
     ...{ input: side(0), output: side(1) },
     hasScratch: /\b[A-Z][A-Z_]+\b/.test(fields.get('Memory') ?? ''),
     proof: isProved ? parseProof(proof) : undefined,
+    builds: fields.get('Builds')?.split(', '),
   };
   for (const { input, output } of [contract]) {
     for (const { regions, bounds } of [input, output]) {

@@ -56,5 +56,6 @@ export declare function decodePublicKey(pk: usize, h: usize, logn: i32): i32;
  * Shape:  -> nothing: i16[0]
  * Secret: all
  * Proof:  baseSampler()
+ * Builds: falcon, falcon.relaxed
  */
 export declare function judgeFour(): void;

@@ -41,6 +41,7 @@ export function jobsOf(module: string, decoded: Module, contracts: readonly Cont
   const present = new Set([...decoded.names.values()].map((name) => name.split('/').at(-1)));
   return contracts.flatMap((contract) => {
     if (contract.proof === undefined || !present.has(contract.name)) return [];
+    if (contract.builds?.includes(module) === false) return [];
     const { reference, instances } = contract.proof;
     if (!Object.hasOwn(STATEMENTS, reference) && !Object.hasOwn(SOLVED, reference)) {
       throw new Error(`${contract.name}: there is no proof ${reference}`);
