@@ -276,9 +276,12 @@ export function traceSuite(
       });
 
       test('verifying a constant-time signature: no place differs', () => {
-        const signed = secrets.map(({ publicKey, secretKey, message }) => {
+        const drawn = testRandom(`trace verify ${degree}`);
+        const signed = Array.from({ length: Math.max(24, keyCount) }, (_, i) => {
+          const { publicKey, secretKey, message } = secrets[i % keyCount]!;
+          const testSeed = { salt: drawn.bytes(40), samplerSeed: drawn.bytes(48) };
           const sign = (format: 'constantTime' | 'compressed') =>
-            falcon.sign(message, secretKey, { format });
+            falcon.sign(message, secretKey, { format, testSeed });
           return { publicKey, message, signature: sign('constantTime'), other: sign('compressed') };
         });
         const verifying = (which: 'signature' | 'other') =>
