@@ -284,10 +284,10 @@ describe.skipIf(chromium === undefined)('in Chromium', () => {
     await page.getByLabel('derived salts').check();
     expect(await proof.textContent()).not.toBe(before);
     await page.getByRole('slider').press('End');
-    await page.getByText('5632 signatures').first().waitFor();
+    await page.locator('.slider').getByText('5632 signatures').waitFor();
     await page.getByLabel('Parameter set').selectOption('falcon1024');
     expect(await page.locator('.reading .bundle').textContent()).toMatch(/3,\d{3},\d{3} bytes/);
-    await page.getByText('2944 signatures').first().waitFor();
+    await page.locator('.slider').getByText('2944 signatures').waitFor();
     await seen.close();
   });
 
