@@ -212,7 +212,7 @@ describe('container', () => {
     ['the tag of a smaller bucket', 'table', { format: 2, tag: tagOf(0, 0) }],
     ['the tag of the other set', 'table', { format: 2, tag: tagOf(3, 3, 3) }],
     ['the tag of one of two sections', 'table', { format: 2, kinds: [[0, 1], [3, 2]], tag: tagOf(0) }],
-    ['more items than a row has', 'table', { format: 2, count: 1723, kinds: [[0, 1723]], tag: [0, 0, 0, 0] }],
+    ['more items than a row has', 'table', { format: 2, count: 5633, kinds: [[0, 5633]], tag: [0, 0, 0, 0] }],
     ['an unknown profile', 'profile', { profiles: [1] }],
     ['an unknown profile, second set', 'profile', { kinds: [[0, 1], [3, 2]], profiles: [0, 1] }],
     ['two profiles', 'good', { kinds: [[0, 1], [3, 2]], profiles: [0, 0] }],

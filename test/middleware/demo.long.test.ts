@@ -56,7 +56,7 @@ describe('the demo', () => {
 
   it.each([
     [['--count', '0']],
-    [['--count', '1723']],
+    [['--count', '5633']],
     [['--keys', '0']],
     [['--keep', '']],
     [['--nonsense']],
