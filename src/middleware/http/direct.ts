@@ -22,9 +22,10 @@ export function readDirectly(request: Request, incoming: IncomingMessage): void 
 
 /** Returns a body that has arrived whole and was not read; null for any other, as in HTTP/2. */
 export function arrivedBody(request: Request): Uint8Array | null {
-  const { complete, readableDidRead, httpVersionMajor } = direct.get(request) ?? {};
-  const isWhole = complete && !readableDidRead && httpVersionMajor === 1;
-  return isWhole ? direct.get(request)!.read() : null;
+  const incoming = direct.get(request);
+  const isWhole =
+    incoming?.complete && !incoming.readableDidRead && incoming.httpVersionMajor === 1;
+  return isWhole ? incoming.read() : null;
 }
 
 /** @returns null for a request without a body */
