@@ -2,12 +2,13 @@
 import { describe, expect, test } from 'vitest';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { testRandom } from '../support/random.ts';
+import { NIGHTLY } from '../support/run.ts';
 import { EXPANSION, ON_INTEGERS } from './places.ts';
 import { expectList, HOOKS, traceSuite } from './suite.ts';
 import { differing, tracer } from './tracer.ts';
 
 traceSuite(() => tracer('falcon', HOOKS), 100);
-traceSuite(() => tracer('falcon.integer', HOOKS), 100, ON_INTEGERS);
+traceSuite(() => tracer('falcon.integer', HOOKS), NIGHTLY ? 100 : 30, ON_INTEGERS);
 
 describe('dependencies planted in the decoder of secret keys', () => {
   /** Lines that change nothing that is computed, and depend on a coefficient x. */
