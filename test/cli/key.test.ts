@@ -197,6 +197,13 @@ it.each([
   'sign --key key.json message.txt --raw',
   'aggregate task.json --raw -o -',
   'keygen --key-format der --show',
+  // By a name of the terminal's device; this one opens a new pseudo-terminal.
+  'key convert key.json --to der --show -o /dev/ptmx',
+  'key convert key.json --to pem -o /dev/ptmx',
+  'key public key.json --to raw -o /dev/ptmx',
+  'sign --key key.json message.txt --raw -o /dev/ptmx',
+  'aggregate task.json --raw -o /dev/ptmx',
+  'keygen -o /dev/ptmx',
 ])('%s writes no raw bytes to a terminal', async (line) => {
   let text = '';
   const terminal = { isTTY: true, write: (part: string | Uint8Array) => (text += part) };

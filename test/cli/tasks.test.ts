@@ -76,6 +76,11 @@ test('wait: 0 for completed tasks, 1 for what ended otherwise', async () => {
   const { process_id } = await client.submit(bad);
   const { code, stderr } = await tasks('wait', process_id);
   expect([code, stderr]).toEqual([1, expect.stringMatching(/item 0: .*\n {2}item 1: /)]);
+  // The tasks after one that failed are awaited too.
+  const both = await tasks('wait', process_id, ids[0]!, process_id);
+  expect(both.code).toBe(1);
+  expect(both.stderr).toMatch(/completed\n.*item 0: .*\n {2}item 1: /s);
+  expect(both.stderr.match(/item 0: /g)).toHaveLength(1);
   const told = await tasks('wait', process_id, '--json');
   expect(JSON.parse(told.stdout)).toMatchObject({ ok: false, code: 'TASK_FAILED', process_id });
   await client.remove(process_id);

@@ -403,6 +403,14 @@ describe('the runner', () => {
     expect(await inState(id, 'completed')).toMatchObject({ attempt: 2 });
   });
 
+  it('does not say that a task was given back if it had lost it', async () => {
+    const runner = start(untilAborted, { store: { ...store, release: async () => false } });
+    const { id } = await add();
+    await inState(id, 'verifying');
+    await runner.stop({ graceMs: 1 });
+    expect(types(id)).toEqual(['claimed', 'lost']);
+  });
+
   it('can be stopped before it started, and while it starts', async () => {
     const { id } = await add();
     const handler = { run: finishAtOnce, discard: async () => {} };

@@ -100,8 +100,8 @@ async function write(
   const kind = key.secretKey === undefined ? 'public' : 'secret';
   const encrypted = passphrase !== null;
   const file = await formatKey(key, format, passphrase);
-  if (kind === 'secret' && !encrypted && isStdout(to)) {
-    refuseOnTerminal(invocation, 'the secret key', 'give a file with -o');
+  if (kind === 'secret' && !encrypted) {
+    refuseOnTerminal(invocation, 'the secret key', 'give a file with -o', to);
   }
   await writeOutput(to, file, io, kind === 'secret' && (flag('force') ? 'replace' : 'create'));
   report(

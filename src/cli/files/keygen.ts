@@ -61,9 +61,7 @@ async function execute(invocation: Invocation): Promise<void> {
   const isEncrypted = flag('encrypt') || option('passphrase-file') !== undefined;
   const format = (option('key-format') ?? (isEncrypted ? 'pem' : 'json')) as KeyFormat;
   if (isEncrypted) encryptedForm(format);
-  else if (isStdout(secretOut)) {
-    refuseOnTerminal(invocation, 'the secret key', 'give a file with -o');
-  }
+  else refuseOnTerminal(invocation, 'the secret key', 'give a file with -o', secretOut);
   const { publicKey, secretKey } = falcon.keygen(await readSeed(option('seed-file'), io));
   const passphrase = isEncrypted
     ? await readPassphrase(io, option('passphrase-file'), 'first')

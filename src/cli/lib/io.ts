@@ -1,11 +1,12 @@
 /** Files and standard streams: inputs whole or in pieces; outputs are complete or absent. */
-import { createReadStream, fsync, statSync, unlinkSync } from 'node:fs';
+import { closeSync, createReadStream, fsync, openSync, statSync, unlinkSync } from 'node:fs';
 import { link, open, realpath, rename, unlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isatty } from 'node:tty';
 import { promisify } from 'node:util';
 import { flag, type Io, IoFailure, UsageError } from './command.ts';
 
-/** More than any batch needs, less than the longest string of the engine. */
+/** More than any batch needs, and less than the longest string that the engine supports. */
 export const MAX_INPUT_BYTES = 256 * 1024 * 1024;
 
 const PIECE_BYTES = 256 * 1024;
@@ -24,7 +25,7 @@ export async function readInput(path: string, io: Io): Promise<Uint8Array> {
   return Buffer.concat(parts, length);
 }
 
-/** The same in pieces, of any length. @throws IoFailure */
+/** Reads a file, or standard input for `-`, of any length, in pieces. @throws IoFailure */
 export async function* streamInput(path: string, io: Io): AsyncGenerator<Uint8Array, void> {
   try {
     yield* path === '-' ? io.stdin : createReadStream(path, { highWaterMark: PIECE_BYTES });
@@ -46,8 +47,8 @@ export async function writeOutput(
   io: Io,
   secret: Secrecy = false,
 ): Promise<void> {
+  if (typeof data !== 'string') refuseBinary(path, io);
   if (isStdout(path)) {
-    if (typeof data !== 'string') refuseBinary(path, io);
     io.stdout.write(data);
     return;
   }
@@ -114,9 +115,25 @@ export function isStdout(path: string | undefined): path is undefined | '-' {
   return path === undefined || path === '-';
 }
 
+/** Whether an output is a terminal, also by a name such as `/dev/stdout` or `/dev/tty`. */
+export function isTerminal(path: string | undefined, { stdout }: Pick<Io, 'stdout'>): boolean {
+  if (isStdout(path)) return stdout.isTTY === true;
+  try {
+    if (!find(path)?.isCharacterDevice()) return false;
+    const fd = openSync(path, 'w');
+    try {
+      return isatty(fd);
+    } finally {
+      closeSync(fd);
+    }
+  } catch {
+    return false; // what can't be opened is reported when it is written
+  }
+}
+
 /** @throws UsageError if raw bytes would be written to a terminal */
-export function refuseBinary(path: string | undefined, { stdout }: Pick<Io, 'stdout'>): void {
-  if (!isStdout(path) || stdout.isTTY !== true) return;
+export function refuseBinary(path: string | undefined, io: Pick<Io, 'stdout'>): void {
+  if (!isTerminal(path, io)) return;
   throw new UsageError('raw bytes would be written to this terminal: give a file, or use a pipe');
 }
 
@@ -125,14 +142,15 @@ export const SHOW = flag('show', 'print the secret even if standard output is a 
 
 /**
  * Terminal output stays in the scrollback, where others may read it. Call this before the secret is
- * made. @throws UsageError if standard output is a terminal and `--show` is not given
+ * made. @throws UsageError if the output is a terminal and `--show` is not given
  */
 export function refuseOnTerminal(
   { io, flag }: { readonly io: Pick<Io, 'stdout'>; flag(name: string): boolean },
   what: string,
   instead: string,
+  path?: string,
 ): void {
-  if (io.stdout.isTTY !== true || flag('show')) return;
+  if (flag('show') || !isTerminal(path, io)) return;
   throw new UsageError(`${what} would be shown on this terminal: ${instead}, or --show`);
 }
 

@@ -1,5 +1,10 @@
 /** `falconry tasks`: lists, shows, awaits, fetches, cancels and deletes tasks at a service. */
-import type { TaskListItem, TaskRecord } from '../../client/index.ts';
+import {
+  type ClientError,
+  isClientError,
+  type TaskListItem,
+  type TaskRecord,
+} from '../../client/index.ts';
 import { parseStatementFile } from '../../wire/taskFile.ts';
 import { TASK_STATES } from '../../wire/taskStates.ts';
 import { type Command, flag, out, type Takes, valued } from '../lib/command.ts';
@@ -130,13 +135,23 @@ function describe(record: TaskRecord): string {
 
 async function wait({ client }: Service, call: ServiceCall): Promise<void> {
   const { positionals, progress, print, note } = call;
+  const failures: ClientError[] = [];
   for (const id of positionals) {
     const onProgress = (now: TaskRecord) => progress.update(progressOf(now));
-    const record = await client.waitFor(id, { onProgress });
-    progress.end();
-    print(record);
-    note(`${id} ${printable(record.status)}\n`);
+    try {
+      const record = await client.waitFor(id, { onProgress });
+      progress.end();
+      print(record);
+      note(`${id} ${printable(record.status)}\n`);
+    } catch (error) {
+      progress.end();
+      if (!isClientError(error) || error.kind !== 'task') throw error;
+      failures.push(error);
+    }
   }
+  // All have ended. The caller reports the error that is thrown.
+  for (const { message } of failures.slice(1)) note(`${message}\n`);
+  if (failures[0]) throw failures[0];
 }
 
 async function result({ client }: Service, call: ServiceCall): Promise<void> {

@@ -284,10 +284,11 @@ class TaskRunner implements Runner {
     return { delayMs: failures === 0 ? 0 : delayMs(failures) };
   }
 
-  async #settleShutdown({ task, named }: Run, lease: Lease): Promise<void> {
+  async #settleShutdown(run: Run, lease: Lease): Promise<void> {
     const { store, onEvent } = this.#options;
-    await lease.write(() => store.release(task.id, task.attempt));
-    onEvent({ type: 'released', ...named });
+    const { id, attempt } = run.task;
+    const accepted = await lease.write(() => store.release(id, attempt));
+    onEvent(accepted ? { type: 'released', ...run.named } : refusedOutcome(run));
   }
 
   /**
