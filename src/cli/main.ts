@@ -105,7 +105,7 @@ export async function start(): Promise<void> {
     });
   }
   process.exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env });
-  // Of node:cluster or a process manager: it would keep a process alive that has done its work.
+  // The channel to node:cluster or a process manager would keep a finished process alive.
   if (process.connected) process.disconnect();
 }
 

@@ -1,4 +1,4 @@
-/** Whether optional packages are installed: by codes, since each package manager words it anew. */
+/** Recognises missing optional packages by error code: each package manager words its own text. */
 
 const NOT_FOUND: readonly unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
 

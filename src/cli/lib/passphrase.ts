@@ -23,7 +23,7 @@ export const NEW_PASSPHRASE = {
     'otherwise under $FALCONRY_PASSPHRASE, or the terminal asks for one',
 };
 
-/** `first`: of a key that has none yet; `new`: of a key that may have another. */
+/** `first`: the key has no passphrase yet; `new`: it replaces the one that the key may have. */
 type Which = 'old' | 'first' | 'new';
 
 /**

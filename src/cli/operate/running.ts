@@ -113,7 +113,7 @@ export async function runService<N extends WorkerSetting>(
 
 const LATE = new Error('the service takes longer to stop than its work may');
 
-/** Closes a store that does not answer: each step of the service would wait for it in vain. */
+/** Closes a store that does not answer, so that no step of the shutdown waits for it. */
 async function closeIfGone(store: CompleteStore): Promise<void> {
   await store.tasks.ping().catch(async (error) => {
     if (isCodedError(error) && error.code === 'STORE_UNAVAILABLE') await store.close();

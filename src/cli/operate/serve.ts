@@ -60,7 +60,7 @@ export const command: Command = defineCommand({
   execute,
 });
 
-/** An API key of the operator's own: fit for a header, and too long to guess. */
+/** An API key that the operator chose: valid in a header, and too long to guess. */
 const FIRST_KEY = /^[\x21-\x7e]{32,512}$/;
 
 async function execute(invocation: Invocation<ServeSetting>): Promise<void> {

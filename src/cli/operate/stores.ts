@@ -130,7 +130,7 @@ export async function makeBlobs(values: BlobValues, env: Io['env']) {
   return asUsage(names, () => s3Blobs(options));
 }
 
-/** Mistakes in options of a driver, in other words or by the names of the settings. */
+/** Rewrites a driver's complaint about an option in terms of the settings. */
 function asUsage<T>(words: string | Readonly<Record<string, string>>, make: () => T): T {
   try {
     return make();
@@ -155,7 +155,7 @@ async function reach(blobs: Pinged, address: string, advice: string, tries = 5):
   }
 }
 
-/** Adds the server's own message, which is more specific than the error of the port. */
+/** Adds the message of the driver, which is more specific than the error itself. */
 export function explained(error: unknown, where?: string, advice = ''): unknown {
   if (!isCodedError(error)) return error;
   const why = error.cause instanceof Error ? ` (${error.cause.message})` : '';

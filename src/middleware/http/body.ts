@@ -2,7 +2,8 @@
  * Reads request bodies, never more than the limit. A body whose Content-Length exceeds it is
  * refused before a byte is read; a chunked body is counted as it arrives, and a compressed one as
  * it is decompressed. Senders that are too slow are refused, and each client may use only its share
- * of the memory. Whether the items of a batch are valid is checked later (tasks/performTask.ts).
+ * of the memory. The form of a direct request's items is checked by tasks/readBatch.ts, their
+ * signatures and uploaded files by tasks/performTask.ts.
  */
 import { pipeline, Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';

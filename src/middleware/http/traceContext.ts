@@ -1,6 +1,6 @@
 /**
  * The `traceparent` header (W3C Trace Context, https://www.w3.org/TR/trace-context/): who called,
- * as part of which trace. Read strictly: whatever the standard calls invalid is as good as absent.
+ * as part of which trace. Read strictly: whatever the standard calls invalid is ignored.
  */
 import { toHex } from '../../shared/bytes.ts';
 import { randomBytes } from '../../shared/random.ts';

@@ -22,7 +22,7 @@ import { UploadTurns } from './uploadTurns.ts';
 /** Least step of reservations for bodies without an announced length. */
 const STEP_BYTES = 16 * 1024;
 
-/** In proportion to what has come, so that what is reserved in vain does not crowd out others. */
+/** In proportion to what has arrived, so that reservations that are not used block nobody. */
 const nextStep = (bytes: number): number => bytes + Math.max(STEP_BYTES, bytes >> 4);
 
 export function uploadRoutes(deps: Deps): Route[] {
