@@ -8,7 +8,7 @@ import {
   extractSignatures,
 } from '../../src/aggregate/index.ts';
 import { falcon512, falcon1024 } from '../../src/falcon/index.ts';
-import { putHashed } from '../../src/middleware/blobs/checksums.ts';
+import { putHashed, sha256Of } from '../../src/middleware/blobs/checksums.ts';
 import { directoryBlobs } from '../../src/middleware/blobs/directory/directory.ts';
 import {
   type BlobRef,
@@ -326,7 +326,8 @@ describe('an aggregation task', () => {
     ['an addition', (file: Buffer) => Buffer.concat([file, Buffer.alloc(1 << 25)])],
   ] as const)('is retried until its file has been repaired: %s', async ([, damage]) => {
     const bytes = Buffer.from(formatTaskFile(items.slice(0, 2)));
-    const input = await putHashed(blobs, newInputKey(), bytes, { maxBytes: 1 << 26 });
+    const file = { bytes, sha256: sha256Of(bytes) };
+    const input = await putHashed(blobs, newInputKey(), file, { maxBytes: 1 << 26 });
     const path = join(folder, input.key);
     await writeFile(path, damage(bytes));
     const task = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 0, input } as const;

@@ -15,7 +15,7 @@ import { ProblemError } from '../http/problems.ts';
 import { tokensOfBatch } from '../http/strictJson.ts';
 import type { Task } from '../stores/port/task.ts';
 import type { NewTask, PutOptions } from '../stores/port/taskStore.ts';
-import type { BatchLimits } from '../tasks/readBatch.ts';
+import type { Batch, BatchLimits } from '../tasks/readBatch.ts';
 import {
   answerRecord,
   findTask,
@@ -141,7 +141,7 @@ function aggregateDirectly(deps: Deps): Handler {
       const { store, reader } = runtime.ports;
       const line = isRepeatable(c) ? requestLine(c) : null;
       const reading = { wanted: 'triples', limits, requestLine: line } as const;
-      const { count, file, fingerprint } = await reader.read(clientId, blocks, reading);
+      const { count, fingerprint, ...file } = await reader.read(clientId, blocks, reading);
       const task = await taskOnce(c, {
         clientId,
         store,
@@ -172,7 +172,7 @@ function verify({ settings, runtime, budget }: Deps): Handler {
 async function putWithFile(
   deps: Deps,
   facts: Pick<NewTask, 'clientId' | 'count' | 'requestId' | 'traceparent'>,
-  file: Uint8Array<ArrayBuffer>,
+  { file: bytes, sha256 }: Pick<Batch, 'file' | 'sha256'>,
   options: Pick<PutOptions, 'hold'>,
 ): Promise<Task> {
   const { clientId } = facts;
@@ -180,11 +180,12 @@ async function putWithFile(
   const { blobs } = deps.runtime.ports;
   const reservation = await reserve(deps, clientId);
   try {
-    if (!(await reservation.cover(file.length))) {
-      throw await storageQuota(deps, clientId, file.length);
+    if (!(await reservation.cover(bytes.length))) {
+      throw await storageQuota(deps, clientId, bytes.length);
     }
-    const input = await putHashed(blobs, newInputKey(), file, { maxBytes: file.length });
-    free(file.buffer);
+    const hashed = { bytes, sha256 };
+    const input = await putHashed(blobs, newInputKey(), hashed, { maxBytes: bytes.length });
+    free(bytes.buffer);
     const task: NewTask = { ...facts, state: 'waiting', input, threads, ttlMs };
     // If the store does not answer, the task may exist: its file is kept.
     return await putTask(deps, task, options, () => blobs.delete(input.key));

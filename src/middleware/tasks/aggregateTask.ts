@@ -20,7 +20,7 @@ import { unpackItems } from '../../shared/threads/packItems.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Parcel } from '../../shared/threads/thread.ts';
 import { Semaphore } from '../../shared/wait.ts';
-import { putHashed, readChecked } from '../blobs/checksums.ts';
+import { type HashedFile, putHashed, readTaskFile } from '../blobs/checksums.ts';
 import { type BlobStore, resultKey } from '../blobs/port/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
@@ -88,10 +88,11 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const startMs = performance.now();
-    const file = await fetchFile(blobs, task, maxFileBytes, context);
+    const { bytes, sha256 } = await fetchFile(blobs, task, maxFileBytes, context);
+    const file = whole(bytes);
     const fetchMs = performance.now() - startMs;
     const work = { kind: 'aggregate', processId: task.id, limits, format, threads } as const;
-    const parcel = { work: { ...work, file, fetchMs }, transfer: [file] };
+    const parcel = { work: { ...work, file, sha256, fetchMs }, transfer: [file] };
     const { signal, isolated } = context;
     const use = (lent: ThreadPool) => workOn(lent, parcel, context, stopMs);
     const made = await oneTask.hold(async () => {
@@ -100,8 +101,9 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       return use(worker);
     }, signal);
     const key = resultKey(task.id, task.attempt);
+    const result = { bytes: new Uint8Array(made.file), sha256: made.sha256 };
     const blob = await stored(
-      putHashed(blobs, key, new Uint8Array(made.file), { maxBytes: MAX_RESULT_BYTES, signal }),
+      putHashed(blobs, key, result, { maxBytes: MAX_RESULT_BYTES, signal }),
     );
     return { blob, format: made.format, aggregateBytes: made.aggregateBytes };
   };
@@ -225,10 +227,10 @@ async function fetchFile(
   { input }: Task,
   maxBytes: number,
   context: TaskContext,
-): Promise<ArrayBuffer> {
-  const { bytes, sha256 } = await stored(readChecked(blobs, input!, maxBytes));
-  if (input!.sha256 === undefined) await context.hashed({ ...input!, sha256 });
-  return whole(bytes);
+): Promise<HashedFile> {
+  const file = await stored(readTaskFile(blobs, input!, maxBytes));
+  if (input!.sha256 === undefined) await context.hashed({ ...input!, sha256: file.sha256 });
+  return file;
 }
 
 /** Makes failures of the blob store retriable: they are not the task's fault. */

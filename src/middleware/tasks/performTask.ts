@@ -19,6 +19,7 @@ import {
   type TaskFileLimits,
 } from '../../wire/taskFile.ts';
 import type { TaskItem } from '../../wire/triple.ts';
+import { requireHash, sha256Of } from '../blobs/checksums.ts';
 import { parseStrictJson, tokensOfBatch } from '../http/strictJson.ts';
 import { TaskFailure } from '../stores/port/task.ts';
 import type { AggregateWork, Answer, Judgement, JudgeWork, Made, News, Work } from './taskWork.ts';
@@ -93,13 +94,15 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
   const file = new TextEncoder().encode(formatResultFile(result));
   return {
     file: file.byteLength === file.buffer.byteLength ? file.buffer : file.slice().buffer,
+    sha256: sha256Of(file),
     format: result.format,
     aggregateBytes: bytes.length,
   };
 }
 
-/** @throws TaskFailure that describes the faults of the file */
-function read({ file, limits }: AggregateWork): TaskItem[] {
+/** @throws TaskFailure that describes the faults of the file; CodedError `FILE_DAMAGED` */
+function read({ file, limits, ...ref }: AggregateWork): TaskItem[] {
+  requireHash(sha256Of(new Uint8Array(file)), ref);
   const value = parse(new Uint8Array(file), limits);
   const { items, faults } = checkTriples(value, limits);
   if (faults) throw shapeFailure(faults);

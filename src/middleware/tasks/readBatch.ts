@@ -13,6 +13,7 @@ import {
   type ShapeFault,
 } from '../../wire/taskFile.ts';
 import type { Statement, TaskItem } from '../../wire/triple.ts';
+import { sha256Of } from '../blobs/checksums.ts';
 import { free } from '../http/buffers.ts';
 import { requestFingerprint } from '../http/idempotency.ts';
 import { ProblemError } from '../http/problems.ts';
@@ -45,6 +46,7 @@ export interface Batch {
   readonly count: number;
   /** A whole buffer without other users: the caller may free its memory. */
   readonly file: Uint8Array<ArrayBuffer>;
+  readonly sha256: string;
   readonly fingerprint: string | null;
 }
 
@@ -107,7 +109,7 @@ function readTriples(body: Uint8Array, reading: TriplesReading): Batch {
   requireKeys(items, '/data', headOfText);
   const file = taskFile(items);
   const fingerprint = requestLine === null ? null : requestFingerprint(requestLine, body);
-  return { count: items.length, file, fingerprint };
+  return { count: items.length, file, sha256: sha256Of(file), fingerprint };
 }
 
 function readClaim(body: Uint8Array, reading: ClaimReading): Claim {

@@ -13,6 +13,8 @@ export interface AggregateWork {
   readonly kind: 'aggregate';
   readonly processId: number;
   readonly file: ArrayBuffer;
+  /** The SHA-256 that the file must have, in hex. */
+  readonly sha256: string;
   readonly limits: Required<TaskFileLimits>;
   readonly format: AggregateFormatOption;
   /** Number of threads, including the worker's own. */
@@ -43,6 +45,7 @@ export type News =
 /** A result. */
 export interface Made {
   readonly file: ArrayBuffer;
+  readonly sha256: string;
   readonly format: string;
   readonly aggregateBytes: number;
 }
