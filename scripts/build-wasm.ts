@@ -56,14 +56,15 @@ const bareFile = (name: ModuleName) => `build/${name}.wasm`;
 const sourcesOf = (name: ModuleName) => name.split('.')[0] as 'falcon' | 'labrador';
 const ROOMS = { falcon: 'src/falcon', labrador: 'src/aggregate' } as const;
 const isVerify = (name: ModuleName) => name.endsWith('.verify');
-const isDeflated = (name: ModuleName) => isVerify(name) || name === 'falcon.integer';
+const isInteger = (name: ModuleName) => name === 'falcon.integer';
+const isDeflated = (name: ModuleName) => isVerify(name) || isInteger(name);
 /** The build that a relaxed one is stored as edits of. */
 const plainOf = (name: ModuleName) => name.replace('.relaxed', '') as ModuleName;
 const sourceFile = (name: ModuleName) => `${ROOMS[sourcesOf(name)]}/${name}.wasm.gen.ts`;
 
 /** One process compiles all modules: the compiler is four times as fast once it is warm. */
 async function build(name: ModuleName, head: string): Promise<void> {
-  const file = isVerify(plainOf(name)) ? 'verifyIndex' : 'index';
+  const file = isVerify(plainOf(name)) ? 'verifyIndex' : isInteger(name) ? 'integerIndex' : 'index';
   const entry = `assembly/${sourcesOf(name)}/${file}.ts`;
   const files = new Map<string, string | Uint8Array>();
   const { error, stdout, stderr } = await asc.main(

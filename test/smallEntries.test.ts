@@ -88,6 +88,19 @@ describe('their modules', () => {
   });
 });
 
+test('no entry accepts the module of another arithmetic', async () => {
+  const compiled = async (name: string) =>
+    new WebAssembly.Module(await readFile(join(ROOT, `build/${name}.wasm`)));
+  const onIntegers = await compiled('falcon.integer');
+  for (const entry of [small, smallAggregate]) {
+    expect(() => entry.useFalconModule(onIntegers)).toThrow(RangeError);
+  }
+  for (const name of ['falcon', 'falcon.relaxed', 'falcon.verify']) {
+    const other = await compiled(name);
+    expect(() => entries.integer.useFalconModule(other), name).toThrow(RangeError);
+  }
+});
+
 describe.each(SETS)('falconry/verify, $falcon.name', ({ degree, falcon: whole }) => {
   const forms = ['compressed', 'padded', 'constantTime'] as const;
   const items = testItems(degree, 12, { forms, length: [0, 9000] });

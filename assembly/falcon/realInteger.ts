@@ -18,39 +18,27 @@
  * the rounded mantissa is 2^53, adding it to the exponent field, where 2^52 counts 1, yields the
  * next power of two without a further case.
  */
-import { swapHalves } from '../shared/lanes';
-
 /** Constants: V8 loads them faster than it makes those of `v128.const`. */
 const K: usize = isDefined(REAL_ON_INTEGERS)
   ? memory.data<u64>([
       0x8000000000000000, // 0: the sign
       0x7ff0000000000000, // 8: the exponent
-      0x000fffffffffffff, // 16: the fraction
-      0x0010000000000000, // 24: 2^52
-      0x3ff0000000000000, // 32: the exponent of 1
-      0x000000003fffffff, // 40: 30 bits
-      0x0000000040000000, // 48: 2^30
-      0x00000000003fffff, // 56: 22 bits
-      0x2000000000000000, // 64: 2^61
-      0x00000000000000ff, // 72
-      0x00000000000001ff, // 80
-      0x0000000000000001, // 88
-      0x000000000000003f, // 96
+      0x3ff0000000000000, // 16: the exponent of 1
+      0x2000000000000000, // 24: 2^61
+      0x00000000000000ff, // 32
+      0x40000000000001ff, // 40: 2^62 + 2^9 - 1
+      0x0000000000000001, // 48
+      0x000000000000003f, // 56
     ], 16)
   : 0;
 const SIGN: usize = K;
 const EXPONENT: usize = K + 8;
-const FRACTION: usize = K + 16;
-const IMPLICIT: usize = K + 24;
-const ONE_EXPONENT: usize = K + 32;
-const BITS_30: usize = K + 40;
-const BIT_30: usize = K + 48;
-const BITS_22: usize = K + 56;
-const BIT_61: usize = K + 64;
-const BITS_8: usize = K + 72;
-const BITS_9: usize = K + 80;
-const UNIT: usize = K + 88;
-const BITS_6: usize = K + 96;
+const ONE_EXPONENT: usize = K + 16;
+const BIT_61: usize = K + 24;
+const BITS_8: usize = K + 32;
+const BIT_62_BITS_9: usize = K + 40;
+const UNIT: usize = K + 48;
+const BITS_6: usize = K + 56;
 
 // @ts-ignore: decorator
 @inline
@@ -90,6 +78,13 @@ function mantissa(a: u64): u64 {
   return (a & 0x000fffffffffffff) | 0x0010000000000000;
 }
 
+/** The mantissas of two reals, times 2^(11 - right). */
+// @ts-ignore: decorator
+@inline
+function mantissas(a: v128, right: i32): v128 {
+  return i64x2.shr_u(v128.or(i64x2.shl(a, 11), k(SIGN)), right);
+}
+
 // @ts-ignore: decorator
 @inline
 export function neg(a: v128): v128 {
@@ -105,11 +100,12 @@ export function abs(a: v128): v128 {
 /**
  * a b
  *
- * m_a = a1 2^22 + a0 and m_b likewise, with a1, b1 in [2^30, 2^31), a0, b0 below 2^22. With
+ * 2^10 m_a = a1 2^32 + a0 and 2^10 m_b likewise, with a1, b1 in [2^30, 2^31), a0, b0 below 2^32,
+ * multiples of 2^10. With
  *
- *   c = a1 b0 + a0 b1 + floor(a0 b0 / 2^22) < 2^54 + 2^22,    h = a1 b1 + floor(c / 2^22):
+ *   c = a1 b0 + a0 b1 + floor(a0 b0 / 2^32) < 2^64,    h = a1 b1 + floor(c / 2^32):
  *
- * m_a m_b = 2^44 h + 2^22 (c mod 2^22) + (a0 b0 mod 2^22), so h = floor(m_a m_b / 2^44), in
+ * 2^20 m_a m_b = 2^64 h + 2^32 (c mod 2^32) + (a0 b0 mod 2^32), so h = floor(m_a m_b / 2^44), in
  * [2^60, 2^62), and nothing is lost if and only if both residues are 0. If h >= 2^61, g is h,
  * sticky; else 2h, sticky: the remaining bit of the product counts as lost, and 2h is even. So g is
  * as the head of this file demands for x = m_a m_b / 2^44, or twice that, in [2^61, 2^62); k = 9.
@@ -120,20 +116,17 @@ export function abs(a: v128): v128 {
  * Secret: all
  */
 export function mul(a: v128, b: v128): v128 {
-  const bits30 = k(BITS_30);
-  const bit30 = k(BIT_30);
-  const bits22 = k(BITS_22);
   const exponent = k(EXPONENT);
-  const a1 = v128.or(v128.and(i64x2.shr_u(a, 22), bits30), bit30);
-  const b1 = v128.or(v128.and(i64x2.shr_u(b, 22), bits30), bit30);
-  const p = v128.shuffle<u32>(a1, v128.and(a, bits22), 0, 2, 4, 6); // a1 a1 a0 a0
-  const q = v128.shuffle<u32>(b1, v128.and(b, bits22), 0, 2, 4, 6);
-  const r = swapHalves(q);
+  const ma = mantissas(a, 1);
+  const mb = mantissas(b, 1);
+  const p = v128.shuffle<u32>(ma, ma, 1, 3, 0, 2); // a1 a1 a0 a0
+  const q = v128.shuffle<u32>(mb, mb, 1, 3, 0, 2);
+  const r = v128.shuffle<u32>(mb, mb, 0, 2, 1, 3);
   const lower = i64x2.extmul_high_i32x4_u(p, q);
   const cross = i64x2.add(i64x2.extmul_low_i32x4_u(p, r), i64x2.extmul_high_i32x4_u(p, r));
-  const c = i64x2.add(cross, i64x2.shr_u(lower, 22));
-  const h = i64x2.add(i64x2.extmul_low_i32x4_u(p, q), i64x2.shr_u(c, 22));
-  const exact = i64x2.eq(v128.and(v128.or(c, lower), bits22), i64x2.splat(0));
+  const c = i64x2.add(cross, i64x2.shr_u(lower, 32));
+  const h = i64x2.add(i64x2.extmul_low_i32x4_u(p, q), i64x2.shr_u(c, 32));
+  const exact = i64x2.eq(i64x2.shl(v128.or(c, lower), 32), i64x2.splat(0));
   const small = i64x2.gt_s(k(BIT_61), h);
   const g = v128.or(i64x2.add(h, v128.and(h, small)), v128.andnot(k(UNIT), exact));
   const odd = v128.and(i64x2.shr_u(g, 9), k(UNIT));
@@ -141,41 +134,41 @@ export function mul(a: v128, b: v128): v128 {
   const ea = v128.and(a, exponent);
   const eb = v128.and(b, exponent);
   const exponents = i64x2.add(i64x2.sub(ea, k(ONE_EXPONENT)), eb);
-  const value = i64x2.add(exponents, i64x2.sub(rounded, v128.and(small, k(IMPLICIT))));
-  const zero = v128.or(i64x2.eq(ea, i64x2.splat(0)), i64x2.eq(eb, i64x2.splat(0)));
+  const value = i64x2.add(exponents, i64x2.add(rounded, i64x2.shl(small, 52)));
+  const zero = i64x2.eq(i32x4.min_u(ea, eb), i64x2.splat(0));
   return v128.or(v128.andnot(value, zero), v128.and(v128.xor(a, b), k(SIGN)));
 }
 
-/** m >>> d, sticky; d <= 63. */
+/** m >>> d, sticky; m < 2^63, d <= 63. */
 // @ts-ignore: decorator
 @inline
 function shiftSticky(m: u64, d: u64): u64 {
   const kept = m >>> d;
-  return kept | u64((kept << d) != m);
+  return kept | (((kept << d) - m) >>> 63);
 }
 
 /**
  * x + y
  *
  * a is the operand of larger magnitude (patterns without sign are ordered like magnitudes), d =
- * min(e_a - e_b, 63), A = 8 m_a, B = 8 m_b in [2^55, 2^56), m = B / 2^d, sticky. (B / 2^d < 1 for
- * all d >= 56, so limiting d changes nothing.) In units of 2^(e_a - 1078) the sum is +-(A +- B /
- * 2^d).
+ * min(e_a - e_b, 63), A = 2^9 m_a, B = 2^9 m_b in [2^61, 2^62), m = B / 2^d, sticky. (B / 2^d < 1
+ * for all d >= 62, so limiting d changes nothing.) In units of 2^(e_a - 1084) the sum is +-(A +- B
+ * / 2^d).
  *
- * - d <= 3: nothing is lost, since B is a multiple of 8: sum = A +- m is exact, and below 2^57.
- * - d >= 2: m <= 2^54, so sum >= 2^54, and its 53rd bit from the top is bit 2 or higher: k >= 2. A
+ * - d <= 9: nothing is lost, since B is a multiple of 2^9: sum = A +- m is exact, and below 2^63.
+ * - d >= 2: m <= 2^60, so sum >= 2^60, and its 53rd bit from the top is bit 8 or higher: k >= 8. A
  *   is even, so sum is exact or odd where m is, within 1 of the real: the head of this file
  *   applies.
  * - otherwise (d < 2): exact, so shifting left by any distance is exact.
  *
- * n >= 7 is the number of leading zeros of sum (63 if it is 0), top = sum 2^(n-1) in [2^62, 2^63),
- * k = 10 there; bits shifted in from the right are 0. For sum in [2^55, 2^56), n = 8, the exponent
- * field is e_a: the rounded mantissa adds 1 to e_a - (n - 7).
+ * n >= 1 is the number of leading zeros of sum (63 if it is 0), top = sum 2^n in [2^63, 2^64), even,
+ * k = 10 for top / 2; bits shifted in from the right are 0. For sum in [2^61, 2^62), n = 2, the
+ * exponent field is e_a: the rounded mantissa adds 1, and 2^62, rounded with it, another 1, to e_a -
+ * n.
  *
  * Zeros: a zero is treated as m = 2^52, e = 0. If only y is zero, d = 63 by the range of x, m = 1,
- * and A +- 1 rounds to A: k = 3 and 1 < 4, or, for A = 2^55, sum = 2^55 - 1, k = 2 and 1 < 2. If
- * both are, e_a = 0 clears the result but for its sign. sum = 0, exact cancellation, gives +0; so
- * do +0 and -0.
+ * and A +- 1 rounds to A: k >= 8 and 1 < 2^7. If both are, e_a = 0 clears the result but for its
+ * sign. sum = 0, exact cancellation, gives +0; so do +0 and -0.
  *
  * `clz(0)` may be a branch on some processors, so a bit is set first.
  *
@@ -184,32 +177,34 @@ function shiftSticky(m: u64, d: u64): u64 {
  */
 export function add(x: v128, y: v128): v128 {
   const sign = k(SIGN);
-  const exponent = k(EXPONENT);
-  const fraction = k(FRACTION);
-  const implicit = k(IMPLICIT);
-  const swap = i64x2.gt_s(v128.andnot(y, sign), v128.andnot(x, sign));
-  const t = v128.and(v128.xor(x, y), swap);
+  const absX = v128.andnot(x, sign);
+  const absY = v128.andnot(y, sign);
+  const both = v128.xor(x, y);
+  const t = v128.and(both, i64x2.gt_s(absY, absX));
   const a = v128.xor(x, t);
   const b = v128.xor(y, t);
-  const ea = v128.and(a, exponent);
-  const distance = i64x2.shr_u(i64x2.sub(ea, v128.and(b, exponent)), 52);
-  const d = i32x4.min_u(distance, k(BITS_6));
-  const ma = i64x2.shl(v128.or(v128.and(a, fraction), implicit), 3);
-  const mb = i64x2.shl(v128.or(v128.and(b, fraction), implicit), 3);
+  const ex = i64x2.shr_u(absX, 52);
+  const ey = i64x2.shr_u(absY, 52);
+  const ea = i32x4.max_u(ex, ey);
+  const d = i32x4.min_u(i32x4.sub(ea, i32x4.min_u(ex, ey)), k(BITS_6));
+  const mb = mantissas(b, 2);
   const m = pair(shiftSticky(low(mb), low(d)), shiftSticky(high(mb), high(d)));
-  const s = i64x2.gt_s(i64x2.splat(0), v128.xor(a, b));
-  const sum = i64x2.add(ma, i64x2.sub(v128.xor(m, s), s));
+  const s = i64x2.gt_s(i64x2.splat(0), both);
+  const sum = i64x2.add(i64x2.sub(mantissas(a, 2), s), v128.xor(m, s));
   const s0 = low(sum);
   const s1 = high(sum);
   const n0 = clz(s0 | 1);
   const n1 = clz(s1 | 1);
-  const top = pair(s0 << (n0 - 1), s1 << (n1 - 1));
-  const odd = v128.and(i64x2.shr_u(top, 10), k(UNIT));
-  const rounded = i64x2.shr_u(i64x2.add(i64x2.add(top, k(BITS_9)), odd), 10);
-  const value = i64x2.add(i64x2.sub(ea, pair((n0 - 7) << 52, (n1 - 7) << 52)), rounded);
-  const none = i64x2.eq(sum, i64x2.splat(0));
-  const zero = v128.or(none, i64x2.eq(ea, i64x2.splat(0)));
-  return v128.or(v128.andnot(value, zero), v128.andnot(v128.and(a, sign), none));
+  const top = pair(s0 << n0, s1 << n1);
+  const odd = v128.and(i64x2.shr_u(top, 11), k(UNIT));
+  const half = i64x2.add(i64x2.shr_u(top, 1), k(BIT_62_BITS_9));
+  const rounded = i64x2.shr_u(i64x2.add(half, odd), 10);
+  const value = i64x2.add(i64x2.shl(i64x2.sub(ea, pair(n0, n1)), 52), rounded);
+  const result = v128.or(
+    v128.andnot(value, i64x2.eq(ea, i64x2.splat(0))),
+    v128.and(a, sign),
+  );
+  return v128.andnot(result, i64x2.eq(sum, i64x2.splat(0)));
 }
 
 /** a times 2^E, given that power: E is added to the exponent field, unless a is 0. */
@@ -287,7 +282,7 @@ export function inverse(a: v128): v128 {
 export function sqrt(a: v128): v128 {
   const e = i64x2.shr_u(v128.and(a, k(EXPONENT)), 52);
   const isEven = i64x2.sub(v128.and(e, k(UNIT)), k(UNIT));
-  const m = i64x2.shl(v128.or(v128.and(a, k(FRACTION)), k(IMPLICIT)), 7);
+  const m = mantissas(a, 4);
   let bit = i64x2.splat(1 << 59);
   let root = bit;
   let rest = i64x2.sub(i64x2.add(m, v128.and(m, isEven)), bit);

@@ -34,7 +34,8 @@ function content(module: Module): string {
 
 async function namesFromBuild(name: string, module: Module): Promise<string[]> {
   const folder = name.split('.')[0]!;
-  const entry = `assembly/${folder}/${name.includes('.verify') ? 'verifyIndex' : 'index'}.ts`;
+  const part = /\.(verify|integer)/.exec(name)?.[1];
+  const entry = `assembly/${folder}/${part ? `${part}Index` : 'index'}.ts`;
   const files = new Map<string, Uint8Array>();
   const { default: asc } = await import('assemblyscript/asc');
   const options = ['--target', name, '--outFile', 'module.wasm', '--debug', '--baseDir', ROOT];

@@ -53,7 +53,10 @@ export async function ready(): Promise<void> {
   await compileAsync(provideInteger(MODULE));
 }
 
-/** Supplies the compiled `falconry/falcon.integer.wasm`: as `useFalconModule` of `falconry`. */
+/**
+ * Supplies the compiled `falconry/falcon.integer.wasm`: as `useFalconModule` of `falconry`, whose
+ * modules it refuses (RangeError).
+ */
 export function useFalconModule(module: WasmModule): void {
   useModule(module, provideInteger(MODULE));
 }

@@ -128,12 +128,16 @@ export class Machine {
 export const read = (region: Uint8Array<ArrayBuffer>, length: number): Uint8Array<ArrayBuffer> =>
   slice(region, 0, length);
 
+/** Only the build without floating point exports this. */
+const ON_INTEGERS = 'ON_INTEGERS';
+
 const loader = /* @__PURE__ */ moduleLoader({
   plain: MODULE,
   relaxed: EDITS,
   file: 'falconry/falcon.wasm',
   setter: 'useFalconModule',
   landmark: 'hashInit',
+  foreign: ON_INTEGERS,
 });
 
 let integerLoader: ModuleLoader | undefined;
@@ -145,7 +149,7 @@ export function provideInteger(module: ModuleSource['plain']): ModuleName {
     relaxed: undefined,
     file: 'falconry/falcon.integer.wasm',
     setter: 'useFalconModule',
-    landmark: 'hashInit',
+    landmark: ON_INTEGERS,
   });
   return 'integer';
 }

@@ -49,8 +49,9 @@ export interface ModuleSource {
   readonly file: string;
   /** Function that accepts a compiled module, for error messages. */
   readonly setter: string;
-  /** Name of an export that no other module has. */
+  /** Name of an export that the module has, and one that only another module has. */
   readonly landmark: string;
+  readonly foreign?: string;
 }
 
 const MAGIC = [0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00];
@@ -121,8 +122,9 @@ export function moduleLoader(source: ModuleSource): ModuleLoader {
     },
     use(module, name = bestModule()) {
       requireWebAssembly();
-      if (!exportsOf(module).some((each) => each.name === source.landmark)) {
-        throw new RangeError('"module" is not the WebAssembly module that is expected here');
+      const names = new Set(exportsOf(module).map((each) => each.name));
+      if (!names.has(source.landmark) || (source.foreign && names.has(source.foreign))) {
+        throw new RangeError(`"module" expected ${source.file}, got another module`);
       }
       compiled[name] = module;
     },

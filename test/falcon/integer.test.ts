@@ -3,12 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { filesBelow, ROOT } from '../../scripts/generated.ts';
-import { createFalcon, falcon512, falcon1024 } from '../../src/falcon/index.ts';
+import { createFalcon, falcon512, falcon1024, useFalconModule } from '../../src/falcon/index.ts';
 import * as integer from '../../src/falcon/integer.ts';
 import { insideExpanded } from '../../src/falcon/keys.ts';
 import { ethFalcon512 } from '../../src/falcon/profiles/ethFalcon.ts';
 import { fnDsaDraft512, fnDsaDraft1024 } from '../../src/falcon/profiles/fnDsaDraft.ts';
-import { compileEntry } from '../support/assembly.ts';
+import { machine } from '../../src/falcon/wasm.ts';
+import { compile, compileEntry } from '../support/assembly.ts';
 import { fact } from '../support/facts.ts';
 import { testRandom } from '../support/random.ts';
 import { NIGHTLY, SHORT_RUN } from '../support/run.ts';
@@ -18,52 +19,46 @@ import { bodiesOf, instructionsOf, sectionsOf } from '../trace/wasmCode.ts';
 const F32 = 0x7d;
 const F64 = 0x7c;
 
-/** Whether an instruction takes, makes or moves a float; prefixed ones: prefix * 4096 + number. */
+/** Ranges of opcodes that take, make or move a float; of those after the prefix 0xfd. */
+const rangesOf = (text: string) =>
+  text.split(' ').map((range) => range.split('-').map((end) => Number.parseInt(end, 16)));
+const PLAIN = rangesOf('2a-2b 38-39 43-44 5b-66 8b-a6 a8-ab ae-bf');
+const VECTOR = rangesOf('13-14 1f-22 41-4c 5e-5f 67-6a 74-75 7a-7a 94-94 e0-ff 101-108 10d-110');
+
+/** Whether an instruction is one of them; with a prefix it is prefix * 4096 + number. */
 function isFloating(code: number): boolean {
-  const within = (value: number, ...ranges: readonly (readonly [number, number])[]) =>
-    ranges.some(([from, to]) => value >= from && value <= to);
-  if (code < 0x100) {
-    return within(
-      code,
-      ...([
-        [0x2a, 0x2b],
-        [0x38, 0x39],
-        [0x43, 0x44],
-        [0x5b, 0x66],
-        [0x8b, 0xa6],
-      ] as const),
-      ...([
-        [0xa8, 0xab],
-        [0xae, 0xbf],
-      ] as const),
-    );
-  }
-  if (code < 0xfd * 4096) return code - 0xfc * 4096 < 8;
-  return within(
-    code - 0xfd * 4096,
-    ...([
-      [0x13, 0x14],
-      [0x1f, 0x22],
-      [0x41, 0x4c],
-      [0x5e, 0x5f],
-      [0x67, 0x6a],
-    ] as const),
-    ...([
-      [0x74, 0x75],
-      [0x7a, 0x7a],
-      [0x94, 0x94],
-      [0xe0, 0xff],
-    ] as const),
-    ...([
-      [0x101, 0x108],
-      [0x10d, 0x110],
-    ] as const),
-  );
+  const [ranges, number] = code < 0x100 ? [PLAIN, code] : [VECTOR, code - 0xfd * 4096];
+  if (number < 0) return code - 0xfc * 4096 < 8;
+  return ranges.some(([from, to]) => number >= from! && number <= to!);
 }
 
+const builtModule = (name: string) =>
+  new Uint8Array(readFileSync(join(ROOT, `build/${name}.wasm`)));
+
+test('a module of the other arithmetic, or of neither, is refused, and so are bytes', () => {
+  for (const [use, wrong] of [
+    [useFalconModule, ['falcon.integer', 'labrador']],
+    [integer.useFalconModule, ['falcon', 'falcon.relaxed', 'falcon.verify', 'labrador']],
+  ] as const) {
+    for (const name of wrong) {
+      const bytes = builtModule(name);
+      expect(() => use(new WebAssembly.Module(bytes)), name).toThrow(RangeError);
+      expect(() => use(bytes as never), name).toThrow(TypeError);
+    }
+  }
+  const own = new WebAssembly.Module(builtModule('falcon.integer'));
+  integer.useFalconModule(own);
+  const names = (module: WebAssembly.Module) =>
+    WebAssembly.Module.exports(module).map(({ name }) => name);
+  expect(
+    names(own)
+      .filter((name) => name !== 'ON_INTEGERS')
+      .sort(),
+  ).toEqual(names(new WebAssembly.Module(builtModule('falcon'))).sort());
+  expect(integer.falcon512.getPublicKey(falcon512.keygen().secretKey)).toHaveLength(897);
+});
+
 describe('no floating point', () => {
-  const builtModule = (name: string) =>
-    new Uint8Array(readFileSync(join(ROOT, `build/${name}.wasm`)));
   const floatingCode = (module: Uint8Array, functions?: number) => {
     const bodies = bodiesOf(module).slice(0, functions);
     const isFloat = ([, type]: readonly [number, number]) => type === F32 || type === F64;
@@ -529,4 +524,59 @@ test.skipIf(SHORT_RUN)('the sampler with and without its approximation', async (
     expect(results[2]).toEqual(results[0]);
   }
   fact(context, 'sampler without floating point', `${1024 * rounds} samples, three ways`);
+});
+
+/** Notes the exponents of all results of the arithmetic, in a build of its own. */
+const NOTES = `
+let least: i32 = 2047;
+let most: i32 = 0;
+export function extreme(isMost: bool): i32 { return (isMost ? most : least) - 1023; }
+export function forget(): void { least = 2047; most = 0; }
+function note(a: u64): u64 {
+  const e = <i32>field(a);
+  if (e > 0) { least = min(least, e); most = max(most, e); }
+  return a;
+}
+function notes(a: v128): v128 { return pair(note(low(a)), note(high(a))); }
+export function add(x: v128, y: v128): v128 { return notes(addPair(x, y)); }
+export function mul(x: v128, y: v128): v128 { return notes(mulPair(x, y)); }
+export function sqrt(x: v128): v128 { return notes(sqrtPair(x)); }
+export function scale(x: v128, y: v128): v128 { return notes(scalePair(x, y)); }
+export function inverse1(x: u64): u64 { return note(inverseOne(x)); }
+`;
+
+test.skipIf(SHORT_RUN)('results lie in the range that realInteger.ts states', async (context) => {
+  const files = await compile(
+    ['assembly/falcon/integerIndex.ts', '--target', 'falcon.integer', '--outFile', 'out.wasm'],
+    (path, source) => {
+      if (path === 'assembly/falcon/integerIndex.ts') {
+        return `${source}export { extreme, forget } from './realInteger';\n`;
+      }
+      if (path !== 'assembly/falcon/realInteger.ts') return source;
+      return (
+        source
+          .replaceAll(/export function (add|mul|sqrt|scale)\(/g, 'function $1Pair(')
+          .replace('export function inverse1(', 'function inverseOne(') + NOTES
+      );
+    },
+  );
+  const shipped = new WebAssembly.Module(builtModule('falcon.integer'));
+  integer.useFalconModule(new WebAssembly.Module(files.get('out.wasm') as Uint8Array<ArrayBuffer>));
+  const random = testRandom('extremes');
+  const exports = () =>
+    machine('integer').exports as unknown as Record<string, (x: number) => number>;
+  const within = (low: number, high: number, what: string) => {
+    const found = [exports().extreme!(0), exports().extreme!(1)] as const;
+    exports().forget!(0);
+    expect(found[0], what).toBeGreaterThanOrEqual(low);
+    expect(found[1], what).toBeLessThan(high);
+    fact(context, 'range of reals', `${what}: 2^${found[0]} to 2^${found[1] + 1}`);
+  };
+  const made = KINDS.map(({ own }) =>
+    Array.from({ length: NIGHTLY ? 150 : 8 }, () => own.keygen(random.bytes(48)).secretKey),
+  );
+  within(-574, 573, 'key generation');
+  for (const [i, keys] of made.entries()) for (const key of keys) KINDS[i]!.own.sign(key, key);
+  within(-357, 36, 'signing');
+  integer.useFalconModule(shipped);
 });
