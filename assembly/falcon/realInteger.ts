@@ -6,9 +6,10 @@
  * m 2^(e - 1075), where m = 2^52 + F is the mantissa, in [2^52, 2^53); with e = F = 0 a zero.
  *
  * Range: operands and results are zeros or have magnitudes in [2^-900, 2^900]; no subnormals,
- * infinities or NaN. All results of key generation lie in [2^-574, 2^573], those of expanding and
- * signing in [2^-357, 2^36] (measured over 150 keys of each set). Anything else gives some pattern
- * and no trap: see `isOutOfRange` in samplerZ.ts for trees that were tampered with.
+ * infinities or NaN. All results of key generation lie in [2^-600, 2^600], those of expanding and
+ * signing in [2^-540, 2^40] (measured over 1000 keys of each set; a test repeats it). Anything else
+ * gives some pattern and no trap: see `isOutOfRange` in samplerZ.ts for trees that were tampered
+ * with.
  *
  * Rounding. Let x > 0 be a real, q = 2^k with k >= 2, and g an integer such that x = g, or g is odd
  * and |x - g| < 1. Then x and g round to the same multiple of q, to nearest, ties to even: in the
