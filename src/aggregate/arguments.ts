@@ -7,6 +7,7 @@
  */
 import { toOrdinary } from '../falcon/deterministic.ts';
 import { copyBytes, isIntact, notBytes, readList, typeName } from '../shared/arguments.ts';
+import { equal } from '../shared/bytes.ts';
 import type { AggregateItem } from './batch.ts';
 import { MAX_ITEMS } from './container.ts';
 import type { Statement } from './statement.ts';
@@ -21,11 +22,7 @@ const MAX_LIST = 2 ** 22;
  * @throws TypeError unless the argument is a list of objects whose fields are bytes
  */
 export function readItems(items: unknown): AggregateItem[] {
-  return readElements('items', items, (field) => ({
-    publicKey: field('publicKey'),
-    message: field('message'),
-    signature: toOrdinary(field('signature')),
-  }));
+  return readElements('items', items, itemOf);
 }
 
 /**
@@ -34,10 +31,35 @@ export function readItems(items: unknown): AggregateItem[] {
  * @throws TypeError unless the argument is a list of objects whose fields are bytes
  */
 export function readStatements(statements: unknown): Statement[] {
-  return readElements('statements', statements, (field) => ({
-    publicKey: field('publicKey'),
-    message: field('message'),
-  }));
+  return readElements('statements', statements, statementOf);
+}
+
+/**
+ * Copies the next statement of a stream. @param like an earlier one, whose key is shared if equal
+ *
+ * @throws TypeError unless it is an object whose fields are bytes
+ */
+export function copyStatement(value: unknown, index: number, like?: Statement): Statement {
+  const { publicKey, message } = readElement('statements', value, index, statementOf);
+  const isSame = like !== undefined && equal(like.publicKey, publicKey);
+  return {
+    publicKey: isSame ? like.publicKey : copyBytes('publicKey', publicKey),
+    message: copyBytes('message', message),
+  };
+}
+
+/**
+ * Copies the next item of a stream. Deterministic signatures are converted, as by `readItems`.
+ *
+ * @throws TypeError unless it is an object whose fields are bytes
+ */
+export function copyItem(value: unknown, index: number): AggregateItem {
+  const { publicKey, message, signature } = readElement('items', value, index, itemOf);
+  return {
+    publicKey: copyBytes('publicKey', publicKey),
+    message: copyBytes('message', message),
+    signature: copyBytes('signature', signature),
+  };
 }
 
 /**
@@ -74,16 +96,34 @@ export function checkCount(name: string, list: readonly unknown[]): void {
 
 type Field = (name: keyof AggregateItem) => Uint8Array;
 
-/** @param read makes an element of its fields, by an object literal: see `readOptions` */
+const itemOf = (field: Field): AggregateItem => ({
+  publicKey: field('publicKey'),
+  message: field('message'),
+  signature: toOrdinary(field('signature')),
+});
+
+const statementOf = (field: Field): Statement => ({
+  publicKey: field('publicKey'),
+  message: field('message'),
+});
+
 function readElements<T>(name: string, list: unknown, read: (field: Field) => T): T[] {
-  return readList(name, list, MAX_LIST, (element, i) => {
-    if (typeof element !== 'object' || element === null) {
-      throw new TypeError(`"${name}[${i}]" expected an object, got ${typeName(element)}`);
-    }
-    return read((field) => {
-      const value = (element as Record<string, unknown>)[field];
-      if (!isIntact(value)) throw notBytes(`${name}[${i}].${field}`, value);
-      return value;
-    });
+  return readList(name, list, MAX_LIST, (element, i) => readElement(name, element, i, read));
+}
+
+/** @param read makes an element of its fields, by an object literal: see `readOptions` */
+function readElement<T>(
+  name: string,
+  element: unknown,
+  index: number,
+  read: (field: Field) => T,
+): T {
+  if (typeof element !== 'object' || element === null) {
+    throw new TypeError(`"${name}[${index}]" expected an object, got ${typeName(element)}`);
+  }
+  return read((field) => {
+    const value = (element as Record<string, unknown>)[field];
+    if (!isIntact(value)) throw notBytes(`${name}[${index}].${field}`, value);
+    return value;
   });
 }

@@ -20,7 +20,13 @@ import { SALT_BYTES } from '../falcon/salts.ts';
 import { ascii, concat } from '../shared/bytes.ts';
 import type { VerifiedBatch } from './batch.ts';
 import { encodeHeader, formOfKind, kindOf, type ParsedHeader, setOfKind } from './container.ts';
-import { type CheckWords, decodeCoefficients, encodeCoefficients } from './gaussianCoder.ts';
+import {
+  type CheckWords,
+  CodeReader,
+  coefficientModel,
+  encodeCoefficients,
+  minCodedBytes,
+} from './gaussianCoder.ts';
 
 const CHECK_LABEL = ascii('falconry bundle v2');
 
@@ -62,32 +68,109 @@ export function decodeBundle(
   header: ParsedHeader,
   salts: Uint8Array,
 ): Uint8Array<ArrayBuffer>[] | undefined {
-  const { kinds } = header;
   if (header.format !== 'bundle') return undefined;
-  const counts = SECTIONS.map(({ set }) => kinds.reduce((c, k) => c + +(setOfKind(k) === set), 0));
-  const signatures = new Array<Uint8Array<ArrayBuffer>>(kinds.length);
-  const check = checkWords(bytes.subarray(0, header.bodyAt));
-  let at = header.bodyAt;
-  for (const [section, { set, n }] of SECTIONS.entries()) {
-    const count = counts[section]!;
-    if (count === 0) continue;
-    const coded = decodeCoefficients(set, bytes, at, n * count, check);
-    if (coded === undefined) return undefined;
-    at = coded.end;
-    let from = 0;
-    for (const [i, kind] of kinds.entries()) {
-      if (setOfKind(kind) !== set) continue;
-      const signature = canonicalSignature({
-        parameterSet: set,
-        form: formOfKind(kind),
-        salt: salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)),
-        s2: coded.values.subarray(from, (from += n)),
-      });
-      if (signature === undefined) return undefined;
-      signatures[i] = signature;
-    }
+  const reader = new BundleReader(bytes, header);
+  const signatures = reader.read(salts);
+  return reader.isAtEnd() ? signatures : undefined;
+}
+
+/** A section that is being read. */
+interface OpenSection {
+  readonly set: ParameterSet;
+  readonly n: number;
+  readonly count: number;
+  /** number of items that have not been read */
+  left: number;
+  reader?: CodeReader | undefined;
+  /** offset of its end, once that is known */
+  end?: number | undefined;
+}
+
+/** Reads the signatures of a bundle block by block, in order. */
+export class BundleReader {
+  readonly #bytes: Uint8Array;
+  readonly #kinds: Uint8Array;
+  readonly #bodyAt: number;
+  readonly #check: CheckWords;
+  readonly #sections: readonly OpenSection[];
+  #read = 0;
+
+  constructor(bytes: Uint8Array, { kinds, bodyAt }: ParsedHeader) {
+    this.#bytes = bytes;
+    this.#kinds = kinds;
+    this.#check = checkWords(bytes.subarray(0, bodyAt));
+    this.#bodyAt = bodyAt;
+    this.#sections = SECTIONS.map(({ set, n }): OpenSection => {
+      const count = kinds.reduce((sum, kind) => sum + +(setOfKind(kind) === set), 0);
+      return { set, n, count, left: count };
+    }).filter(({ count }) => count > 0);
   }
-  return at === bytes.length ? signatures : undefined;
+
+  /**
+   * Reads the next signatures, one for each of the salts.
+   *
+   * @param salts 40 bytes each
+   * @returns undefined if the bytes are rejected; make no further calls then
+   */
+  read(salts: Uint8Array): Uint8Array<ArrayBuffer>[] | undefined {
+    const from = this.#read;
+    this.#read += salts.length / SALT_BYTES;
+    const kinds = this.#kinds.subarray(from, this.#read);
+    const signatures = new Array<Uint8Array<ArrayBuffer>>(kinds.length);
+    for (const section of this.#sections) {
+      const { set, n } = section;
+      const here = Array.from(kinds.keys()).filter((i) => setOfKind(kinds[i]!) === set);
+      const values = this.#values(section, here.length);
+      if (values === undefined) return undefined;
+      for (const [index, i] of here.entries()) {
+        const signature = canonicalSignature({
+          parameterSet: set,
+          form: formOfKind(kinds[i]!),
+          salt: salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)),
+          s2: values.subarray(n * index, n * (index + 1)),
+        });
+        if (signature === undefined) return undefined;
+        signatures[i] = signature;
+      }
+    }
+    return signatures;
+  }
+
+  /** Returns whether everything has been read, and no byte is left over. */
+  isAtEnd(): boolean {
+    return this.#sections.at(-1)!.end === this.#bytes.length;
+  }
+
+  /** Reads the coefficients of the next items of a section. @returns undefined if rejected */
+  #values(section: OpenSection, count: number): Int16Array | undefined {
+    if (count === 0) return new Int16Array(0);
+    section.reader ??= this.#open(section);
+    const values = new Int16Array(section.n * count);
+    if (!section.reader?.read(coefficientModel(section.set), values)) return undefined;
+    section.left -= count;
+    if (section.left > 0) return values;
+    section.end = section.reader.finish(this.#check);
+    return section.end === undefined ? undefined : values;
+  }
+
+  /** @returns undefined if there are too few bytes for the section, or no end of the one before */
+  #open(section: OpenSection): CodeReader | undefined {
+    const [first] = this.#sections;
+    const begin = section === first ? this.#bodyAt : (first!.end ?? this.#findEnd(first!));
+    if (begin === undefined) return undefined;
+    const least = minCodedBytes([[coefficientModel(section.set), section.n * section.count]]);
+    return this.#bytes.length - begin < least ? undefined : new CodeReader(this.#bytes, begin);
+  }
+
+  /** Reads the first section to its end, without keeping anything. */
+  #findEnd({ set, n, count }: OpenSection): number | undefined {
+    const reader = new CodeReader(this.#bytes, this.#bodyAt);
+    const values = new Int16Array(n);
+    for (let i = 0; i < count; i++) {
+      if (!reader.read(coefficientModel(set), values)) return undefined;
+    }
+    return reader.finish(this.#check);
+  }
 }
 
 /** The first 8 bytes of SHAKE256(label ‖ header), as two big-endian words. */

@@ -37,14 +37,16 @@ export type AggregateFormat = keyof typeof FORMATS;
 /** The only version of each format that is written and read. */
 export const FORMAT_VERSIONS = Object.freeze({ bundle: 2, proof: 3 } as const);
 
-const MAGIC = [0x46, 0x4c, 0x52, 0x59]; // "FLRY"
+/** "FLRY" */
+export const MAGIC = Object.freeze([0x46, 0x4c, 0x52, 0x59] as const);
 const STATEMENT_AT = 6;
 const COUNT_AT = STATEMENT_AT + COMMITMENT_BYTES;
 const LENGTH_BITS = 13;
 
 const TAG_BYTES = 4;
 
-const SETS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
+/** The parameter sets, in the order of their sections. */
+export const SETS: readonly ParameterSet[] = Object.freeze(['falcon512', 'falcon1024']);
 const FORMS: readonly SignatureFormat[] = Object.freeze(['compressed', 'padded', 'constantTime']);
 /** The kinds that a format allows, as a bit mask. */
 const KINDS_OF: Readonly<Record<AggregateFormat, number>> = Object.freeze({

@@ -283,33 +283,3 @@ export function encodeCoefficients(
   writer.write(coefficientModel(set), values);
   return writer.finish();
 }
-
-/** The values, and the offset of the bytes after them. */
-export interface DecodedCoefficients {
-  readonly values: Int16Array;
-  readonly end: number;
-}
-
-/**
- * Decodes the output of encodeCoefficients.
- *
- * @param bytes coded values from `begin` onwards; other bytes may follow
- * @param count number of values; even
- * @returns undefined unless encodeCoefficients would produce exactly these bytes from the values
- *   and check words
- */
-export function decodeCoefficients(
-  set: ParameterSet,
-  bytes: Uint8Array,
-  begin: number,
-  count: number,
-  check: CheckWords,
-): DecodedCoefficients | undefined {
-  const model = coefficientModel(set);
-  if (bytes.length - begin < minCodedBytes([[model, count]])) return undefined;
-  const values = new Int16Array(count);
-  const reader = new CodeReader(bytes, begin);
-  if (!reader.read(model, values)) return undefined;
-  const end = reader.finish(check);
-  return end === undefined ? undefined : { values, end };
-}

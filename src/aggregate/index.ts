@@ -12,6 +12,7 @@ import { copyBytes } from '../shared/arguments.ts';
 import { toHex } from '../shared/bytes.ts';
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import type { WasmModule } from '../shared/hostTypes.ts';
+import { seriesOf } from './aggregateStream.ts';
 import { checkCount, copyItems, copyStatements, readItems, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
@@ -22,34 +23,50 @@ import {
   formOfKind,
   type HeaderFault,
   MAX_ITEMS,
-  parseHeader,
   rowTag,
+  SETS,
   setOfKind,
   setsOfKinds,
 } from './container.ts';
 import { aggregateWith, verifyWith } from './onThreads.ts';
-import { readClaim, verifiedSignatures } from './openAggregate.ts';
+import { readClaims, verifiedSignatures } from './openAggregate.ts';
 import {
   type AcceptOptions,
   type AggregateOptions,
   type AggregatePoolOptions,
   type AggregateProgress,
   type AggregateStats,
+  type AggregateStreamOptions,
   checkAggregateOptions,
+  checkAggregateStreamOptions,
+  checkStreamOptions,
   checkVerifyOptions,
   type PoolAggregateOptions,
+  type PoolStreamOptions,
   type ProfileOption,
   readAccepted,
   readProfile,
+  type StreamProgress,
   type ThreadOptions,
   type VerifyAggregateOptions,
+  type VerifyStreamOptions,
   type WorkOptions,
 } from './options.ts';
-import { CLAIMED_BITS, MAX_SECTION_ITEMS } from './proof/index.ts';
+import { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './proof/index.ts';
 import { verifyProof } from './proofFormat.ts';
 import type { SaltCoding } from './salts.ts';
+import {
+  type Element,
+  isSeries,
+  MAX_ELEMENTS,
+  openElements,
+  SERIES_VERSION,
+  seriesIdentity,
+} from './series.ts';
+import { type Arriving, type ArrivingBytes, checkArriving } from './sources.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 import { openThreads } from './threads.ts';
+import { verifyStream } from './verifyStream.ts';
 import { useModule } from './wasm.ts';
 
 export { type AggregatePool, createAggregatePool } from './pool.ts';
@@ -62,26 +79,35 @@ export type {
   AggregatePoolOptions,
   AggregateProgress,
   AggregateStats,
+  AggregateStreamOptions,
+  Arriving,
+  ArrivingBytes,
   FormatChoice,
   PoolAggregateOptions,
+  PoolStreamOptions,
   ProfileOption,
   SaltCoding,
   Statement,
+  StreamProgress,
   ThreadOptions,
   VerifyAggregateOptions,
+  VerifyStreamOptions,
   WorkOptions,
 };
 
 /** Maximum number of items in one aggregate (8192). */
 export const MAX_AGGREGATE_ITEMS = MAX_ITEMS;
 
+/** Maximum number of aggregates in a series (4096). */
+export const MAX_SERIES_ELEMENTS = MAX_ELEMENTS;
+
 /** Maximum number of items in a proof, by parameter set: 5632 and 2944. */
 export const MAX_PROOF_ITEMS: Readonly<Record<ParameterSet, number>> = MAX_SECTION_ITEMS;
 
 /** The information in an aggregate's header, readable without its statements. */
 export interface AggregateInfo {
-  readonly format: AggregateFormat;
-  /** Version of the format: 2 of bundles, 3 of proofs. Others are rejected. */
+  readonly format: AggregateFormat | 'series';
+  /** Version of the format: 2 of bundles, 3 of proofs, 1 of series. Others are rejected. */
   readonly version: number;
   readonly count: number;
   /** The mapping from salt and message to a point: `round3` is HashToPoint of the specification. */
@@ -105,7 +131,8 @@ export interface AggregateInfo {
   readonly rowTag?: string;
   /**
    * Proofs only: the error terms of the interactive argument sum to at most 2^-claimedBits, in a
-   * mixed batch over both sections (docs/soundness.md, 3.5 and 4). The value is 128. For the
+   * mixed batch over both sections (docs/soundness.md, 3.5 and 4). The value is 128; the errors of
+   * a series add up, so with S sections in all it is floor(130 - log2 S), at most 128. For the
    * commitments, 133 bits of classical core-SVP or more are estimated.
    */
   readonly claimedBits?: number;
@@ -116,7 +143,10 @@ export interface AggregateInfo {
     readonly parameterSet: ParameterSet;
     readonly form?: SignatureFormat;
   }[];
-  /** The statement commitment in the aggregate, 32 bytes. */
+  /**
+   * The statement commitment in the aggregate, 32 bytes; of a series, a hash of those of its
+   * elements and their counts (docs/bundle-format.md, 5).
+   */
   readonly statement: Uint8Array<ArrayBuffer>;
   /** Sizes in bytes: the total, and its parts. `salts` counts the explicit ones. */
   readonly sizes: {
@@ -125,6 +155,8 @@ export interface AggregateInfo {
     readonly salts: number;
     readonly body: number;
   };
+  /** Series only: its aggregates, in the order of the list. */
+  readonly elements?: readonly AggregateInfo[];
 }
 
 /**
@@ -173,6 +205,41 @@ export function aggregateSync(
 }
 
 /**
+ * Aggregates a list of any length, as its items arrive, into a series: aggregates of consecutive
+ * items in one file, about 10 bytes a signature. Yields the file in pieces, one for each aggregate.
+ * Works, and reads items, only while somebody waits for a piece; holds the items of one aggregate,
+ * which are copied as they are read. An array is divided evenly into as few aggregates as possible,
+ * and must not change until its items have been read. Of any other iterable, each aggregate but the
+ * last takes as many items as fit: 5632 of Falcon-512 and 2944 of Falcon-1024 (8192 if `format` is
+ * `bundle`), at most 8192 in all.
+ *
+ * @throws TypeError, RangeError for arguments of wrong types or an empty array, at once; for wrong
+ *   items of an iterable, none, or more than fit 4096 aggregates, when they are reached
+ * @throws CodedError as `aggregate`, while reading. `INVALID_SIGNATURES` lists the invalid items of
+ *   the first aggregate that has any, by their index in the list. Errors of the iterable are
+ *   rethrown as they are; it is closed in every case
+ * @example
+ * ```ts
+ * for await (const piece of aggregateStream(items)) file.write(piece);
+ * ```
+ */
+export function aggregateStream(
+  items: Arriving<AggregateItem>,
+  options?: AggregateStreamOptions,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  const { threads, workerUrl, ...read } = checkAggregateStreamOptions(options);
+  const pool = openThreads({ ...(threads && { threads }), ...(workerUrl && { workerUrl }) });
+  const series = seriesOf(items, read, (own, work) => aggregateWith(pool, own, work));
+  return (async function* () {
+    try {
+      yield* series;
+    } finally {
+      void pool.close();
+    }
+  })();
+}
+
+/**
  * Returns every item that does not verify, with its reason, by ascending index: the items that
  * {@link aggregate} would reject. Accepts up to 4,194,304 items of both parameter sets, which it
  * distinguishes by the length of the key.
@@ -206,10 +273,11 @@ export function verifyAggregate(
   statements: readonly Statement[],
   options?: AcceptOptions,
 ): boolean {
-  const claim = readClaim(aggregate, statements, readAccepted(options));
-  if (claim === undefined) return false;
-  if (claim.header.format === 'proof') return verifyProof(claim);
-  return verifiedSignatures(claim) !== undefined;
+  const claims = readClaims(aggregate, statements, readAccepted(options));
+  if (claims === undefined) return false;
+  return claims.every((claim) =>
+    claim.header.format === 'proof' ? verifyProof(claim) : verifiedSignatures(claim) !== undefined,
+  );
 }
 
 /**
@@ -234,6 +302,33 @@ export async function verifyAggregateAsync(
 }
 
 /**
+ * Like {@link verifyAggregate}, for an aggregate or a series and statements that arrive in pieces.
+ * Memory does not depend on their number: one aggregate of the series, at most 128 statements, and
+ * 30 MB of WebAssembly memory. Reads either only when it is needed, and closes both in every case.
+ * Bytes may be cut anywhere. Stops at the first fault; nothing is known to be valid before the
+ * promise resolves to `true`. Yields to the event loop between the parts of its work.
+ *
+ * @throws TypeError, RangeError for arguments of wrong types, or a statement or piece of bytes of a
+ *   wrong type, once it is reached; CodedError `ABORTED` if the signal is aborted; errors of the
+ *   iterables, as they are (all as the promise's rejection)
+ * @example
+ * ```ts
+ * const { body } = await fetch('list.series');
+ * await verifyAggregateStream(body, statements); // true
+ * ```
+ */
+export async function verifyAggregateStream(
+  aggregate: ArrivingBytes,
+  statements: Arriving<Statement>,
+  options?: VerifyStreamOptions,
+): Promise<boolean> {
+  const read = checkStreamOptions(options);
+  checkArriving('aggregate', aggregate, true);
+  checkArriving('statements', statements, false);
+  return verifyStream(aggregate, statements, read);
+}
+
+/**
  * Returns the signatures of a bundle, in order, each exactly as it was aggregated. Deterministic
  * signatures are returned as the equivalent ordinary ones (`det.fromRound3` converts them back).
  *
@@ -246,11 +341,15 @@ export function extractSignatures(
   statements: readonly Statement[],
   options?: AcceptOptions,
 ): Uint8Array<ArrayBuffer>[] {
-  const claim = readClaim(aggregate, statements, readAccepted(options));
-  if (claim?.header.format === 'proof') throw new CodedError('NO_SIGNATURES');
-  const signatures = claim && verifiedSignatures(claim);
-  if (signatures === undefined) throw new CodedError('BAD_AGGREGATE');
-  return signatures;
+  const claims = readClaims(aggregate, statements, readAccepted(options));
+  if (claims?.some(({ header }) => header.format === 'proof')) {
+    throw new CodedError('NO_SIGNATURES');
+  }
+  const signatures = claims?.map(verifiedSignatures);
+  if (signatures === undefined || signatures.includes(undefined)) {
+    throw new CodedError('BAD_AGGREGATE');
+  }
+  return (signatures as Uint8Array<ArrayBuffer>[][]).flat();
 }
 
 /**
@@ -266,10 +365,15 @@ export function extractSignatures(
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const bytes = copyBytes('aggregate', aggregate);
-  const header = parseHeader(bytes);
-  if (typeof header === 'string') {
-    throw new CodedError('BAD_AGGREGATE', { message: FAULTS[header], cause: header });
+  const elements = openElements(bytes);
+  if (typeof elements === 'string') {
+    throw new CodedError('BAD_AGGREGATE', { message: FAULTS[elements], cause: elements });
   }
+  const infos = elements.map(infoOf);
+  return isSeries(bytes) ? infoOfSeries(bytes, elements, infos) : infos[0]!;
+}
+
+function infoOf({ bytes, header }: Element): AggregateInfo {
   const { format, kinds, profile, bodyAt } = header;
   const { runs, explicit } = header.salts;
   const sets = setsOfKinds(kinds);
@@ -282,7 +386,7 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
     version: FORMAT_VERSIONS[format],
     count: kinds.length,
     profile,
-    profiles: Object.fromEntries(sets.map((set) => [set, PROFILE_NUMBERS[profile]])),
+    profiles: profilesOf(sets, profile),
     saltRuns: runs.map(({ coding, count, version }) => {
       return { coding, count, ...(coding === 'constant' && { version }) };
     }),
@@ -296,6 +400,36 @@ export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
       salts: explicit.length,
       body: bytes.length - bodyAt,
     },
+  };
+}
+
+const profilesOf = (sets: readonly ParameterSet[], profile: Profile): AggregateInfo['profiles'] =>
+  Object.fromEntries(sets.map((set) => [set, PROFILE_NUMBERS[profile]]));
+
+function infoOfSeries(
+  bytes: Uint8Array,
+  elements: readonly Element[],
+  infos: readonly AggregateInfo[],
+): AggregateInfo {
+  const sum = (value: (info: AggregateInfo) => number): number =>
+    infos.reduce((all, info) => all + value(info), 0);
+  const { profile } = infos[0]!;
+  const sets = SETS.filter((set) => infos.some((info) => info.parameterSets.includes(set)));
+  const sections = sum((info) => (info.format === 'proof' ? info.parameterSets.length : 0));
+  const [salts, body] = [sum(({ sizes }) => sizes.salts), sum(({ sizes }) => sizes.body)];
+  return {
+    format: 'series',
+    version: SERIES_VERSION,
+    count: sum(({ count }) => count),
+    profile,
+    profiles: profilesOf(sets, profile),
+    saltRuns: infos.flatMap(({ saltRuns }) => saltRuns),
+    ...(sections > 0 && { claimedBits: claimedBitsOf(sections) }),
+    parameterSets: sets,
+    items: infos.flatMap(({ items }) => items),
+    statement: seriesIdentity(elements),
+    sizes: { total: bytes.length, header: bytes.length - salts - body, salts, body },
+    elements: infos,
   };
 }
 

@@ -8,7 +8,7 @@ import type { HostSignal } from '../shared/hostTypes.ts';
 import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './chooseFormat.ts';
-import { type Claim, isAbout, itemsOfBundle, openClaim } from './openAggregate.ts';
+import { type Claim, isAbout, itemsOfBundle, openClaims } from './openAggregate.ts';
 import type { AcceptOptions, PoolAggregateOptions, ProfileOption, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
 import { isTooLongForProof, type ProofStats, verifyProofIn } from './proofFormat.ts';
@@ -125,23 +125,39 @@ export async function verifyWith(
   options: WorkOptions & AcceptOptions,
 ): Promise<boolean> {
   const { signal, onProgress } = options;
-  const claim = openClaim(aggregate, statements, options.profiles);
+  const claims = openClaims(aggregate, statements, options.profiles);
   throwIfAborted(signal);
-  if (claim === undefined) return false;
-  const total = claim.statements.length;
-  const { profile } = claim.header;
-  let isValid: boolean;
-  if (claim.header.format === 'bundle') {
-    const items = isAbout(claim) ? itemsOfBundle(claim) : undefined;
-    isValid =
-      items !== undefined &&
-      (await invalidItemsIn(pool, items, { ...options, profile })).length === 0;
-  } else {
-    isValid = await verifyProofWith(pool, claim, options);
+  if (claims === undefined) return false;
+  const total = claims.reduce((sum, claim) => sum + claim.statements.length, 0);
+  let isValid = true;
+  let before = 0;
+  for (const claim of claims) {
+    const start = before;
+    const ofClaim: WorkOptions & AcceptOptions = {
+      ...options,
+      ...(onProgress && {
+        onProgress: ({ done }) => onProgress({ phase: 'verifying', done: start + done, total }),
+      }),
+    };
+    isValid = await verifyClaimWith(pool, claim, ofClaim);
+    if (!isValid) break;
+    before += claim.statements.length;
   }
   throwIfAborted(signal);
   onProgress?.({ phase: 'verifying', done: total, total });
   return isValid;
+}
+
+async function verifyClaimWith(
+  pool: AggregateThreads,
+  claim: Claim,
+  options: WorkOptions & AcceptOptions,
+): Promise<boolean> {
+  if (claim.header.format === 'proof') return verifyProofWith(pool, claim, options);
+  const items = isAbout(claim) ? itemsOfBundle(claim) : undefined;
+  if (items === undefined) return false;
+  const { profile } = claim.header;
+  return (await invalidItemsIn(pool, items, { ...options, profile })).length === 0;
 }
 
 async function verifyProofWith(

@@ -5,59 +5,72 @@ import { equal } from '../shared/bytes.ts';
 import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
-import { MAX_ITEMS, type ParsedHeader, parseHeader, setOfKind } from './container.ts';
+import { MAX_ITEMS, setOfKind } from './container.ts';
 import { areCodedAs, completeSalts } from './salts.ts';
+import { type Element, isSeries, openElements } from './series.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 /** An aggregate and its statements, in private memory. */
-export interface Claim {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly header: ParsedHeader;
+export interface Claim extends Element {
   readonly statements: readonly Statement[];
   /** 40 bytes per statement */
   readonly salts: Uint8Array;
 }
 
 /**
- * Reads an aggregate whose header matches these statements; undefined for all other bytes.
- * Everything is copied before this returns. Cheap checks come first.
+ * Reads an aggregate whose header matches these statements, or the aggregates of such a series;
+ * undefined for all other bytes. Everything is copied before this returns. Cheap checks come first.
  *
  * @param profiles the accepted profiles
  * @throws TypeError for arguments of wrong types
  */
-export function readClaim(
+export function readClaims(
   aggregate: unknown,
   statements: unknown,
   profiles?: readonly Profile[],
-): Claim | undefined {
-  const claim = openClaim(aggregate, statements, profiles);
-  return claim !== undefined && isAbout(claim) ? claim : undefined;
+): Claim[] | undefined {
+  const claims = openClaims(aggregate, statements, profiles);
+  return claims?.every(isAbout) ? claims : undefined;
 }
 
 /**
- * Like `readClaim`, without the expensive check that the header matches these statements (see
+ * Like `readClaims`, without the expensive check that the headers match these statements (see
  * `isAbout`). Their number and the sets of their keys are checked.
  *
  * @throws TypeError for arguments of wrong types
  */
-export function openClaim(
+export function openClaims(
   aggregate: unknown,
   statements: unknown,
   profiles: readonly Profile[] = ['round3'],
-): Claim | undefined {
+): Claim[] | undefined {
   const bytes = copyBytes('aggregate', aggregate);
   // No aggregate is about so many, and reading them takes long.
-  if (Array.isArray(statements) && statements.length > MAX_ITEMS) return undefined;
+  const most = isSeries(bytes) ? Number.POSITIVE_INFINITY : MAX_ITEMS;
+  if (Array.isArray(statements) && statements.length > most) return undefined;
   const read = readStatements(statements);
-  const header = parseHeader(bytes);
-  if (typeof header === 'string' || header.kinds.length !== read.length) return undefined;
-  if (!profiles.includes(header.profile)) return undefined;
-  const own = copyStatements(read);
-  if (own.some((s, i) => setOfPublicKey(s.publicKey) !== setOfKind(header.kinds[i]!))) {
+  const elements = openElements(bytes);
+  if (typeof elements === 'string' || !profiles.includes(elements[0]!.header.profile)) {
     return undefined;
   }
-  return { bytes, header, statements: own, salts: completeSalts(header.salts, own) };
+  if (elements.reduce((sum, { header }) => sum + header.kinds.length, 0) !== read.length) {
+    return undefined;
+  }
+  const own = copyStatements(read);
+  const claims: Claim[] = [];
+  let at = 0;
+  for (const { bytes: element, header } of elements) {
+    const ofElement = own.slice(at, (at += header.kinds.length));
+    if (!haveSets(ofElement, header.kinds)) return undefined;
+    const salts = completeSalts(header.salts, ofElement);
+    claims.push({ bytes: element, header, statements: ofElement, salts });
+  }
+  return claims;
 }
+
+/** Returns whether the keys are of these kinds, as many as there are statements or more. */
+export const haveSets = (statements: readonly Statement[], kinds: Uint8Array): boolean =>
+  statements.every(({ publicKey }, i) => setOfPublicKey(publicKey) === setOfKind(kinds[i]!));
 
 /** Returns whether the header matches these statements and salts. */
 export const isAbout = ({ header, statements, salts }: Claim): boolean =>

@@ -74,6 +74,35 @@ export interface PoolAggregateOptions extends WorkOptions, ProfileOption {
   readonly onStats?: (stats: AggregateStats) => void;
 }
 
+/** The progress of a stream. */
+export interface StreamProgress {
+  /** Number of items so far. */
+  readonly done: number;
+  /** Number of items in all; absent while it is not known. */
+  readonly total?: number;
+}
+
+/** Options of `aggregateStream` of a pool. */
+export interface PoolStreamOptions extends ProfileOption {
+  /** The format of the elements; see `aggregate`. */
+  readonly format?: AggregateFormatOption;
+  /** Stops the work: reading is rejected with `ABORTED`. */
+  readonly signal?: HostSignal;
+  /** Called occasionally, and for every element. If it throws, reading is rejected. */
+  readonly onProgress?: (progress: StreamProgress) => void;
+}
+
+/** Options of `aggregateStream`; `threads` is 1 by default. */
+export interface AggregateStreamOptions extends PoolStreamOptions, ThreadOptions {}
+
+/** Options of `verifyAggregateStream`. */
+export interface VerifyStreamOptions extends AcceptOptions {
+  /** Stops the work: the promise is rejected with `ABORTED`. */
+  readonly signal?: HostSignal;
+  /** Called occasionally. If it throws, the promise is rejected. */
+  readonly onProgress?: (progress: StreamProgress) => void;
+}
+
 /** Options of `aggregate`; `threads` is 1 by default. */
 export interface AggregateOptions extends PoolAggregateOptions, ThreadOptions {}
 
@@ -98,21 +127,45 @@ const MAX_KEY_CACHE = 2 ** 30;
 const WORK = ['signal', 'onProgress'] as const;
 const AGGREGATE = [...WORK, 'profile', 'format', 'onFormat', 'onStats'] as const;
 const VERIFY = [...WORK, 'profiles'] as const;
+const STREAM = [...WORK, 'profile', 'format'] as const;
 const THREADS = ['threads', 'workerUrl'] as const;
 
 /** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
 export function checkAggregateOptions<T extends AggregateOptions>(options: T, ofPool = false): T {
   const read = readOptions(options, ofPool ? AGGREGATE : [...AGGREGATE, ...THREADS]) as T;
-  const { format, onFormat, onStats } = read;
+  checkHook('onFormat', read.onFormat);
+  checkHook('onStats', read.onStats);
+  checkAggregation(read);
+  return read;
+}
+
+/** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
+export function checkAggregateStreamOptions<T extends AggregateStreamOptions>(
+  options: T | undefined,
+  ofPool = false,
+): T {
+  const read = readOptions(options, ofPool ? STREAM : [...STREAM, ...THREADS]) as T;
+  checkAggregation(read);
+  return read;
+}
+
+function checkAggregation(
+  read: Omit<AggregateOptions, 'onProgress'> & { onProgress?: unknown },
+): void {
+  const { format } = read;
   if (format !== undefined && format !== 'auto' && !Object.hasOwn(FORMATS, format)) {
     throw new RangeError('"format" expected "auto", "proof" or "bundle"');
   }
   checkProfileOption(read);
-  checkHook('onFormat', onFormat);
-  checkHook('onStats', onStats);
   checkWork(read);
   checkThreads(read.threads, MAX_THREADS);
-  return read;
+}
+
+/** @throws TypeError or RangeError for unknown names, wrong types, unknown profiles */
+export function checkStreamOptions(options: VerifyStreamOptions | undefined) {
+  const read = readOptions(options, VERIFY) as VerifyStreamOptions;
+  checkWork(read);
+  return { ...read, profiles: readProfiles(read.profiles) };
 }
 
 /** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
@@ -176,7 +229,7 @@ function readProfiles(value: unknown): readonly Profile[] {
   return readList('profiles', value, MAX_PROFILES, (profile) => checkProfile('profiles', profile));
 }
 
-function checkWork({ signal, onProgress }: WorkOptions): void {
+function checkWork({ signal, onProgress }: { signal?: unknown; onProgress?: unknown }): void {
   checkSignal(signal);
   checkHook('onProgress', onProgress);
 }

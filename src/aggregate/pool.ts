@@ -3,6 +3,7 @@
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import type { HostSignal } from '../shared/hostTypes.ts';
 import { Stop } from '../shared/threads/stop.ts';
+import { seriesOf } from './aggregateStream.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import { aggregateWith, invalidItemsIn, verifyWith } from './onThreads.ts';
@@ -10,14 +11,17 @@ import {
   type AcceptOptions,
   type AggregatePoolOptions,
   checkAggregateOptions,
+  checkAggregateStreamOptions,
   checkPoolOptions,
   checkProfileWork,
   checkVerifyOptions,
   type PoolAggregateOptions,
+  type PoolStreamOptions,
   type ProfileOption,
   type WorkOptions,
 } from './options.ts';
 import { holdInstances, holdKeys } from './proof/index.ts';
+import type { Arriving } from './sources.ts';
 import type { Statement } from './statement.ts';
 import { type AggregateThreads, openThreads } from './threads.ts';
 
@@ -35,6 +39,11 @@ export interface AggregatePool {
     statements: readonly Statement[],
     options?: WorkOptions & AcceptOptions,
   ): Promise<boolean>;
+  /** Like the function `aggregateStream`, on this pool's threads. */
+  aggregateStream(
+    items: Arriving<AggregateItem>,
+    options?: PoolStreamOptions,
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
   /** Like the function `findInvalid`, on this pool's threads. */
   findInvalid(
     items: readonly AggregateItem[],
@@ -88,6 +97,9 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
     return closing.during(own, body);
   }
 
+  const make = (items: readonly AggregateItem[], work: PoolAggregateOptions) =>
+    call(work.signal, (signal) => aggregateWith(pool, items, { ...work, signal }));
+
   async function close(): Promise<void> {
     if (closing.aborted) return;
     closing.abort('The aggregate pool is closed');
@@ -99,8 +111,7 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
     threads: pool.size + 1,
     async aggregate(items: readonly AggregateItem[], own: PoolAggregateOptions = {}) {
       const work = checkAggregateOptions(own, true);
-      const copies = copyItems(items);
-      return call(work.signal, (signal) => aggregateWith(pool, copies, { ...work, signal }));
+      return make(copyItems(items), work);
     },
     async verifyAggregate(
       aggregate: Uint8Array,
@@ -111,6 +122,9 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
       return call(work.signal, (signal) =>
         verifyWith(pool, aggregate, statements, { ...work, signal }),
       );
+    },
+    aggregateStream(items: Arriving<AggregateItem>, own: PoolStreamOptions = {}) {
+      return seriesOf(items, checkAggregateStreamOptions(own, true), make);
     },
     async findInvalid(items: readonly AggregateItem[], own: WorkOptions & ProfileOption = {}) {
       const work = checkProfileWork(own);

@@ -10,7 +10,7 @@
 
 import type { ParameterSet } from '../falcon/index.ts';
 import { SALT_BYTES } from '../falcon/salts.ts';
-import { concat } from '../shared/bytes.ts';
+import { concat, concatAll } from '../shared/bytes.ts';
 import { CodedError, isCodedError } from '../shared/errors.ts';
 import type { HostSignal } from '../shared/hostTypes.ts';
 import type { VerifiedBatch } from './batch.ts';
@@ -25,11 +25,15 @@ import {
   type ProveProgress,
   proofSize,
   proveSection,
+  type SectionBytes,
   type SectionItem,
+  SectionsInBlocks,
   type SectionToVerify,
+  type StatedItem,
   verifySection,
   verifySectionIn,
 } from './proof/index.ts';
+import type { Element } from './series.ts';
 import { type Statement, setOfPublicKey } from './statement.ts';
 import { type AggregateThreads, openSession } from './threads.ts';
 
@@ -160,19 +164,21 @@ export async function verifyProofIn(
   return true;
 }
 
+/** A section of a proof, and the positions of its items in the list. */
+interface PlacedSection extends SectionBytes {
+  readonly positions: readonly number[];
+  readonly end: number;
+}
+
 /**
  * Splits the body into its sections, which must fill it exactly; undefined if any is malformed.
  * Verifies nothing yet.
  */
-function sectionsOf({
-  bytes,
-  header: { format, kinds, profile, bodyAt },
-  statements,
-  salts,
-}: Claim): (SectionToVerify & { readonly end: number })[] | undefined {
+function placedSections({ bytes, header: parsed }: Element): PlacedSection[] | undefined {
+  const { format, kinds, profile, bodyAt } = parsed;
   if (format !== 'proof') return undefined;
   const header = bytes.subarray(0, bodyAt);
-  const sections: (SectionToVerify & { readonly end: number })[] = [];
+  const sections: PlacedSection[] = [];
   let at = bodyAt;
   for (const set of SECTIONS) {
     const positions = Array.from(kinds.keys()).filter((i) => setOfKind(kinds[i]!) === set);
@@ -180,21 +186,55 @@ function sectionsOf({
     const opened = openSection(set, positions.length, bytes, at);
     if (opened === undefined) return undefined;
     const { end } = opened.section;
-    const own = positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)));
-    sections.push({
-      set,
-      profile,
-      header,
-      statements: positions.map((i) => statements[i]!),
-      salts: concat(...own),
-      bytes,
-      at,
-      opened,
-      end,
-    });
+    sections.push({ set, profile, header, bytes, at, opened, positions, end });
     at = end;
   }
   return at === bytes.length ? sections : undefined;
+}
+
+function sectionsOf(claim: Claim): (SectionToVerify & PlacedSection)[] | undefined {
+  const { statements, salts } = claim;
+  return placedSections(claim)?.map((section) => {
+    const { positions } = section;
+    const own = positions.map((i) => salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1)));
+    return {
+      ...section,
+      statements: positions.map((i) => statements[i]!),
+      salts: concatAll(own),
+    };
+  });
+}
+
+/** The body of a proof whose items arrive in blocks, in the order of the list. */
+export interface ProofInBlocks {
+  /** Takes the next items; yields the progress. @returns false if they are refused */
+  add(items: readonly StatedItem[]): Generator<number, boolean>;
+  /** Returns whether all items are proved. */
+  conclude(): boolean;
+  close(): void;
+}
+
+/** @returns undefined if the body is malformed */
+export function openProof(element: Element): ProofInBlocks | undefined {
+  const placed = placedSections(element);
+  const opened =
+    placed &&
+    SectionsInBlocks.open(
+      placed,
+      placed.map((s) => s.positions.length),
+    );
+  if (opened === undefined) return undefined;
+  return {
+    *add(items) {
+      for (const [number, { set }] of placed!.entries()) {
+        const own = items.filter(({ publicKey }) => setOfPublicKey(publicKey) === set);
+        if (!(yield* opened.add(number, own))) return false;
+      }
+      return true;
+    },
+    conclude: () => opened.conclude(),
+    close: () => opened.close(),
+  };
 }
 
 function positionsOf(statements: readonly Statement[], set: ParameterSet): number[] {

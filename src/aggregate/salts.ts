@@ -49,6 +49,24 @@ export function codeSalts(
   return { runs, explicit: concat(...explicit) };
 }
 
+/** Returns the coded salts of items `from` to `to - 1`. */
+export function sliceSalts({ runs, explicit }: CodedSalts, from: number, to: number): CodedSalts {
+  const cut: SaltRun[] = [];
+  let [first, skipped, kept] = [0, 0, 0];
+  for (const run of runs) {
+    const before = (item: number): number => Math.min(Math.max(item - first, 0), run.count);
+    const count = before(to) - before(from);
+    if (count > 0) cut.push({ ...run, count });
+    if (run.coding === 'explicit') {
+      skipped += before(from);
+      kept += count;
+    }
+    first += run.count;
+  }
+  const start = SALT_BYTES * skipped;
+  return { runs: cut, explicit: explicit.subarray(start, start + SALT_BYTES * kept) };
+}
+
 /**
  * Returns the salts of all items, 40 bytes each. `areCodedAs` checks that the codings are right.
  *

@@ -14,10 +14,11 @@
  * Integers are big-endian. Every length is fixed or precedes its data, so different lists always
  * produce different inputs.
  */
+
 import type { ParameterSet } from '../falcon/index.ts';
 import { FALCON_512, FALCON_1024 } from '../falcon/params.ts';
-import { shake256 } from '../falcon/points.ts';
-import { ascii } from '../shared/bytes.ts';
+import { shake256, startShake256 } from '../falcon/points.ts';
+import { ascii, concat, concatAll } from '../shared/bytes.ts';
 import { lengthOf } from '../shared/intrinsics.ts';
 
 export const COMMITMENT_BYTES = 32;
@@ -45,12 +46,30 @@ export function setOfPublicKey(publicKey: Uint8Array): ParameterSet | undefined 
  * @throws RangeError for a message of 2^32 bytes or more, whose length would be ambiguous
  */
 export function statementDigest(statements: readonly Statement[]): Uint8Array<ArrayBuffer> {
-  return shake256(framed(statements), COMMITMENT_BYTES);
+  return shake256([LABEL, u32(statements.length), ...framed(statements)], COMMITMENT_BYTES);
+}
+
+/** The commitment to statements that arrive in blocks. */
+export class StatementHash {
+  readonly #hash: ReturnType<typeof startShake256>;
+
+  /** @param count number of statements in all blocks */
+  constructor(count: number) {
+    this.#hash = startShake256(concat(LABEL, u32(count)));
+  }
+
+  /** Adds the next statements; see `statementDigest`. */
+  add(statements: readonly Statement[]): void {
+    this.#hash.update(concatAll([...framed(statements)]));
+  }
+
+  /** Returns the commitment; make no further calls then. */
+  digest(): Uint8Array<ArrayBuffer> {
+    return this.#hash.squeeze(COMMITMENT_BYTES);
+  }
 }
 
 function* framed(statements: readonly Statement[]): Generator<Uint8Array> {
-  yield LABEL;
-  yield u32(statements.length);
   for (const { publicKey, message } of statements) {
     yield Uint8Array.of(setOfPublicKey(publicKey) === 'falcon512' ? 9 : 10);
     yield publicKey;
@@ -59,8 +78,12 @@ function* framed(statements: readonly Statement[]): Generator<Uint8Array> {
   }
 }
 
-/** @throws RangeError for a length that does not fit and would alias another one */
-function u32(value: number): Uint8Array {
+/**
+ * The four bytes of a length.
+ *
+ * @throws RangeError for one that does not fit and would alias another one
+ */
+export function u32(value: number): Uint8Array<ArrayBuffer> {
   if (value >= 2 ** 32) throw new RangeError('a message expected less than 2^32 bytes');
   return Uint8Array.of(value >>> 24, value >>> 16, value >>> 8, value);
 }

@@ -4,6 +4,7 @@
  */
 import { isInt16Array, readBytes } from '../shared/arguments.ts';
 import { lengthOf, set, slice } from '../shared/intrinsics.ts';
+import { HashState } from './hashState.ts';
 import { FALCON_512, FALCON_1024, FORMATS, paramsIn, paramsOf, Q, reasonOf } from './params.ts';
 import type { InvalidReason, ParameterSet, Profile, SignatureFormat } from './types.ts';
 import { bestModule, type Machine, read, run } from './wasm.ts';
@@ -194,6 +195,18 @@ export function shake256(parts: Iterable<Uint8Array>, length: number): Bytes {
     exports.hashSqueeze(at, length);
     return read(input, length);
   });
+}
+
+/** Begins a SHAKE256 of public bytes in pieces. `squeeze` ends it, with 1 to 64 bytes. */
+export function startShake256(start: Uint8Array): {
+  update(bytes: Uint8Array): void;
+  squeeze(length: number): Bytes;
+} {
+  const state = new HashState(bestModule(), readBytes('start', start), false);
+  return {
+    update: (bytes) => state.update(readBytes('bytes', bytes)),
+    squeeze: (length) => state.squeeze(length),
+  };
 }
 
 /**

@@ -7,7 +7,7 @@ import {
   verifyAggregate,
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
-import { itemsOfBundle, readClaim } from '../../src/aggregate/openAggregate.ts';
+import { itemsOfBundle, readClaims } from '../../src/aggregate/openAggregate.ts';
 import { isCodedError } from '../../src/shared/errors.ts';
 import { fact } from '../support/facts.ts';
 import { NIGHTLY } from '../support/run.ts';
@@ -128,18 +128,18 @@ describe('a bundle made by hand is false', () => {
   it('with kinds of the other set: it is not about these statements', () => {
     const statements = statementsOf([item]);
     const padded = referenceBundle([item], { forms: [1] });
-    const claim = readClaim(padded, statements)!;
+    const claim = readClaims(padded, statements)![0]!;
     expect(itemsOfBundle(claim)).toHaveLength(1);
     expect(itemsOfBundle({ ...claim, header: { ...claim.header, format: 'proof' } })).toBe(
       undefined,
     );
     for (const form of [3, 4, 5]) {
       const other = referenceBundle([item], { forms: [form] });
-      expect(readClaim(other, statements)).toBeUndefined();
+      expect(readClaims(other, statements)).toBeUndefined();
       expect(verifyAggregate(other, statements)).toBe(false);
     }
     const elsewhere = referenceBundle([item], { forms: [1], statements: [] });
-    expect(readClaim(elsewhere, statements)).toBeUndefined();
+    expect(readClaims(elsewhere, statements)).toBeUndefined();
   });
 
   it('with the norm beyond the bound, or none at all', () => {

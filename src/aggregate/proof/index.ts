@@ -2,7 +2,7 @@
  * The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the
  * parts of both that run in other threads. README.md gives an overview.
  */
-export { CLAIMED_BITS, MAX_SECTION_ITEMS } from './constants.ts';
+export { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';
 export { holdKeys, keptKeyBytes } from './keyCache.ts';
 export { ColumnProver } from './prover/columnProver.ts';
@@ -26,7 +26,10 @@ export type { StatedItem } from './verifier/foldItems.ts';
 export { type FoldJob, type FoldResult, foldOnIdle } from './verifier/folds.ts';
 export {
   openSection,
+  type SectionBytes,
+  SectionsInBlocks,
   type SectionToVerify,
+  statedItems,
   verifySection,
   verifySectionIn,
 } from './verifier/verify.ts';

@@ -15,15 +15,25 @@ export interface ItemsShape extends Pick<Parameters, 'bucket' | 'width'> {
 export const filledByItems = ({ level, bucket, width, count }: ItemsShape): number[] =>
   filledBy(level, [width * count, 2 * bucket, width * count]);
 
-/** The items with a place in these columns of S, in order. */
-export function itemsWithin({ level, width, count }: ItemsShape, columns: Columns): number[] {
+/** Items `from` to `to - 1` of a section. */
+export interface Block {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The items with a place in these columns of S, in order; of a block, if one is given. */
+export function itemsWithin(
+  { level, width, count }: ItemsShape,
+  columns: Columns,
+  { from, to }: Block = { from: 0, to: count },
+): number[] {
   const { n, rows } = level;
   const items: number[] = [];
   for (const row of Array(rows[0]!).keys()) {
-    const end = Math.min(row * n + columns.to, width * count);
+    const end = Math.min(row * n + columns.to, width * to);
     const first = Math.floor((row * n + columns.from) / width);
     // The previous row may end within the same item.
-    const next = (items.at(-1) ?? -1) + 1;
+    const next = (items.at(-1) ?? from - 1) + 1;
     for (let item = Math.max(first, next); width * item < end; item++) items.push(item);
   }
   return items;

@@ -215,7 +215,10 @@ function formsOfLibrary(opened: Opened, number: number, lift: number, row: numbe
     message,
     salt: proof.salts[i]!,
   }));
-  const plan = planFolds({ set: 'falcon512', profile: 'round3', parameters, seeds, items }, 1);
+  const plan = planFolds(
+    { set: 'falcon512', profile: 'round3', parameters, seeds, count: items.length, items },
+    1,
+  );
   const results = plan.jobs.map((job) => finished(runFold(lab, job)));
   const { keys, rows, items: folded } = plan.assemble(results)!;
   let claim = reduceLevelZero(lab, parameters, folded, fields.levels[0]!, seeds.first)!;

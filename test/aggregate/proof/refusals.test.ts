@@ -292,7 +292,10 @@ describe('the work of folding', () => {
     const ordinary = parameters.levels.slice(1).map(() => seeds);
     const last = { ...seeds, stateOfT: seed, stateOfH: seed };
     const all = { first: seeds, ordinary, tail: last };
-    return planFolds({ set, profile: 'round3', parameters, seeds: all, items }, parts);
+    return planFolds(
+      { set, profile: 'round3', parameters, seeds: all, count: items.length, items },
+      parts,
+    );
   };
   const planned = (count: number, parts: number, known?: readonly SignedItem[]) =>
     plan(count, parts, known).jobs;

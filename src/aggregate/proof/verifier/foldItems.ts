@@ -1,20 +1,35 @@
 /**
  * Level 0 for the verifier (docs/protocol.md, 7): the constraints of the relation, combined into
  * one and folded over the rows, in one pass over the places of some columns. Places of S and Y have
- * the same columns.
+ * the same columns. Items may arrive in blocks, and are not needed again.
  */
 import { decodePublicKey, hashToPoint } from '../../../falcon/points.ts';
-import { FORM_BYTES, type Forms, type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
+import {
+  BLOCK_COLUMNS,
+  FORM_BYTES,
+  type Forms,
+  type Labrador,
+  SMALL_BYTES,
+  type Vecs,
+} from '../../wasm.ts';
 import { prepareOmega, prepareTheta, Seed, samplePsi } from '../challenges.ts';
-import { type Columns, placesOfPart, placesWithin, runsWithin } from '../columns.ts';
+import { type Columns, runsWithin } from '../columns.ts';
 import { FALCON_Q, FUNCTIONALS, NORM_DIGIT_BITS } from '../constants.ts';
 import { clearRest, constantForm, formAt } from '../forms.ts';
 import { Functionals, partsBytes } from '../functionals.ts';
-import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
+import { type Block, type ItemsShape, itemsWithin } from '../itemColumns.ts';
 import { liftsOf } from '../lifts.ts';
 import { Links } from '../linkChallenges.ts';
 import { type Values, valuesOf } from '../ring.ts';
-import { degreeOf, firstRowOfY, firstRows, PART, paddingOfZero } from '../shapes.ts';
+import {
+  degreeOf,
+  firstRowOfY,
+  firstRows,
+  PART,
+  paddingOfZero,
+  type Run,
+  runsOf,
+} from '../shapes.ts';
 import { STREAM } from '../transcript.ts';
 import { Folding } from './folding.ts';
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
@@ -28,10 +43,13 @@ export interface StatedItem {
   readonly salt: Uint8Array;
 }
 
-export interface ItemsFold {
+export interface ColumnsOfItems {
   readonly shape: ItemsShape;
   readonly columns: Columns;
   readonly seeds: FirstSeeds;
+}
+
+export interface ItemsFold extends ColumnsOfItems {
   /** the items of `itemsWithin` */
   readonly items: readonly StatedItem[];
 }
@@ -55,41 +73,87 @@ export function* foldItems(
   lab: Labrador,
   fold: ItemsFold,
 ): Generator<number, FoldedItems | undefined> {
-  const { shape, columns, seeds } = fold;
-  const { level, count, bucket } = shape;
-  const open = openSeeds(lab, seeds, 0, level.r);
-  const width = columns.to - columns.from;
-  const folding = new Folding(lab, open, width);
-  const alphas = new Alphas(lab, new Seed(lab, seeds.alpha, 0), count);
-  const places = new FirstPlaces(lab, fold, alphas, new Seed(lab, seeds.rho, 0), open.lift);
-
-  prepareOmega(lab, open.lift);
-  prepareTheta(lab, open.lift);
-  const rows = placesWithin(placesOfPart(level, PART.S, shape.width * count, 0), columns);
-  for (const [i, { row, number, count }] of rows.entries()) {
-    if (!places.foldRow(folding, open, row, number, count)) return undefined;
-    yield (i + 1) / (rows.length + 1);
-  }
-  foldNorms(folding, shape, columns, open, alphas);
-  const padding = paddingOfZero({ levels: [level], bucket, width: shape.width }, count);
-  reducePadding(folding, open.combine, level.n, runsWithin(padding, columns), columns.from);
-
-  return lab.scope(() => {
-    const phi = lab.coefs(width);
-    lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, width);
-    return { phi: valuesOf(lab, phi), sums: places.sums(), alphas: places.alphas };
-  });
+  const folder = new ItemsFolder(lab, fold);
+  const isFolded = yield* folder.add({ from: 0, to: fold.shape.count }, fold.items);
+  return isFolded ? folder.finish() : undefined;
 }
 
-/** alpha_i, each made at its first use. Valid until the enclosing scope ends. */
+/** Folds blocks of items, in order. Valid until the enclosing scope ends. */
+export class ItemsFolder {
+  readonly #lab: Labrador;
+  readonly #of: ColumnsOfItems;
+  readonly #seeds: OpenSeeds;
+  readonly #alpha: Seed;
+  readonly #folding: Folding;
+  readonly #places: FirstPlaces;
+
+  constructor(lab: Labrador, of: ColumnsOfItems) {
+    const { shape, columns, seeds } = of;
+    this.#lab = lab;
+    this.#of = of;
+    this.#seeds = openSeeds(lab, seeds, 0, shape.level.r);
+    this.#folding = new Folding(lab, this.#seeds, columns.to - columns.from);
+    this.#alpha = new Seed(lab, seeds.alpha, 0);
+    this.#places = new FirstPlaces(lab, of, new Seed(lab, seeds.rho, 0), this.#seeds.lift);
+  }
+
+  /**
+   * Folds the next block; yields the progress. Between blocks, others may use the kernels.
+   *
+   * @param items those of `itemsWithin`
+   * @returns false if a key is not a key of this set
+   */
+  *add(block: Block, items: readonly StatedItem[]): Generator<number, boolean> {
+    const { shape, columns } = this.#of;
+    const { level, width } = shape;
+    const lab = this.#lab;
+    const mark = lab.kernels.mark();
+    try {
+      prepareOmega(lab, this.#seeds.lift);
+      prepareTheta(lab, this.#seeds.lift);
+      const alphas = new Alphas(lab, this.#alpha, block);
+      const numbers = itemsWithin(shape, columns, block);
+      this.#places.begin(new Map(numbers.map((item, i) => [item, items[i]!])), alphas);
+      const runs = runsOf(level, PART.S, width * block.from, width * block.to);
+      const here = runsWithin(runs, columns);
+      for (const [i, run] of here.entries()) {
+        if (!this.#places.foldRow(this.#folding, this.#seeds, run)) return false;
+        yield (i + 1) / (here.length + 1);
+      }
+      foldNorms(this.#folding, shape, columns, this.#seeds, alphas);
+      return true;
+    } finally {
+      lab.kernels.reset(mark);
+    }
+  }
+
+  /** Returns the folds of all blocks. */
+  finish(): FoldedItems {
+    const lab = this.#lab;
+    const { shape, columns } = this.#of;
+    const { level, bucket, width, count } = shape;
+    const padding = runsWithin(paddingOfZero({ levels: [level], bucket, width }, count), columns);
+    reducePadding(this.#folding, this.#seeds.combine, level.n, padding, columns.from);
+    return lab.scope(() => {
+      const phi = lab.coefs(columns.to - columns.from);
+      lab.kernels.vecToCoefs(phi.at, this.#folding.sum.at, 0, phi.count);
+      return { phi: valuesOf(lab, phi), sums: this.#places.sums(), alphas: this.#places.alphas };
+    });
+  }
+}
+
+/** alpha_i of a block, each made at its first use. Valid until the enclosing scope ends. */
 class Alphas {
+  readonly block: Block;
   readonly #lab: Labrador;
   readonly #seed: Seed;
   readonly #forms: number;
   readonly #small: number;
   readonly #isMade: Uint8Array;
 
-  constructor(lab: Labrador, seed: Seed, count: number) {
+  constructor(lab: Labrador, seed: Seed, block: Block) {
+    const count = block.to - block.from;
+    this.block = block;
     this.#lab = lab;
     this.#seed = seed;
     this.#forms = lab.room(FORM_BYTES * count);
@@ -99,11 +163,12 @@ class Alphas {
 
   /** The address of the NTT form. */
   form(item: number): number {
-    const at = this.#forms + FORM_BYTES * item;
-    if (this.#isMade[item] === 0) {
+    const index = item - this.block.from;
+    const at = this.#forms + FORM_BYTES * index;
+    if (this.#isMade[index] === 0) {
       this.#sample(item);
       this.#lab.kernels.smallToForm(at, this.#small);
-      this.#isMade[item] = 1;
+      this.#isMade[index] = 1;
     }
     return at;
   }
@@ -126,16 +191,16 @@ class FirstPlaces {
   /** the sum of alpha_i */
   readonly alphas = new Int32Array(64);
   readonly #lab: Labrador;
-  readonly #fold: ItemsFold;
-  readonly #alphas: Alphas;
+  readonly #shape: ItemsShape;
+  readonly #columns: Columns;
+  #alphas!: Alphas;
+  #items!: ReadonlyMap<number, StatedItem>;
   readonly #functionals: Functionals;
   readonly #links: Links;
   /** the links of the current item on Y */
   readonly #onY: number;
   /** the links of the current item on S */
   readonly #onS: number;
-  /** the index of each item among `items` */
-  readonly #places = new Map<number, number>();
   /** the parts of the functionals of the current item */
   readonly #rho: number;
   readonly #nothing: Int16Array;
@@ -143,14 +208,10 @@ class FirstPlaces {
   /** F of the three lifts at S without the links, then the links at S, then those at Y */
   readonly #staging: Vecs;
 
-  constructor(lab: Labrador, fold: ItemsFold, alphas: Alphas, rho: Seed, lift: Seed) {
-    const { shape, columns } = fold;
+  constructor(lab: Labrador, { shape, columns }: ColumnsOfItems, rho: Seed, lift: Seed) {
     this.#lab = lab;
-    this.#fold = fold;
-    this.#alphas = alphas;
-    for (const [place, item] of itemsWithin(shape, columns).entries()) {
-      this.#places.set(item, place);
-    }
+    this.#shape = shape;
+    this.#columns = columns;
     const n = degreeOf(shape.set);
     this.#nothing = new Int16Array(n);
     this.#functionals = new Functionals(lab, rho, n);
@@ -161,20 +222,26 @@ class FirstPlaces {
     this.#staging = lab.vecs(LIFTS + 2, RUN);
   }
 
+  /** @param items those of the block with a place in the columns, by their numbers */
+  begin(items: ReadonlyMap<number, StatedItem>, alphas: Alphas): void {
+    this.#items = items;
+    this.#alphas = alphas;
+  }
+
   /** The sums of <rho, c> so far. */
   sums(): number[] {
     return this.#functionals.sums();
   }
 
   /**
-   * Folds places `first` to `first + used - 1` of a row of S, starting at column 0, and the
-   * corresponding row of Y.
+   * Folds places of a row of S and the corresponding ones of Y.
    *
    * @returns false for a bad key
    */
-  foldRow(folding: Folding, seeds: OpenSeeds, row: number, first: number, used: number): boolean {
+  foldRow(folding: Folding, seeds: OpenSeeds, { row, from: start, to: end }: Run): boolean {
     const lab = this.#lab;
-    const { level, width } = this.#fold.shape;
+    const { level, width } = this.#shape;
+    const skipped = this.#columns.from;
     const rowOfY = firstRowOfY(level) + row;
     return lab.scope(() => {
       const { c, beta } = folding;
@@ -182,11 +249,14 @@ class FirstPlaces {
       const vectors = lab.addresses(this.#staging);
       const [onS, onY] = vectors.slice(LIFTS) as [number, number];
       this.#startLifts(seeds, vectors.slice(0, LIFTS));
-      for (let from = 0; from < used; from += RUN) {
-        const count = Math.min(RUN, used - from);
+      for (let from = start - (start % BLOCK_COLUMNS); from < end; from += RUN) {
+        const count = Math.min(RUN, end - from);
+        const before = Math.max(0, start - from);
+        // Whole blocks are added; the first and the last one also contain other columns.
+        clearRest(lab, this.#staging, before);
         clearRest(lab, this.#staging, count);
-        for (let column = 0; column < count; ) {
-          const place = first + from + column;
+        for (let column = before; column < count; ) {
+          const place = row * level.n + from + column;
           const item = Math.floor(place / width);
           const t = place - width * item;
           const here = Math.min(width - t, count - column);
@@ -197,7 +267,7 @@ class FirstPlaces {
           lab.kernels.multiplesToVec(onY, column, here, this.#onY, formAt(taus, t));
           column += here;
         }
-        folding.addVectors(vectors, coefficients, from, count);
+        folding.addVectors(vectors, coefficients, from - skipped, count);
       }
       return true;
     });
@@ -206,12 +276,12 @@ class FirstPlaces {
   /** Passes the values that are constant within a row to the module. */
   #startLifts({ jl }: OpenSeeds, vectors: readonly number[]): void {
     const { kernels } = this.#lab;
-    const { shape } = this.#fold;
+    const { set, width } = this.#shape;
     new Uint32Array(kernels.memory.buffer, kernels.LIFT.value, 8).set([
       ...jl.nonce(STREAM.projection, 0, 0),
       ...vectors,
-      partsBytes(degreeOf(shape.set)),
-      shape.width - 1,
+      partsBytes(degreeOf(set)),
+      width - 1,
     ]);
   }
 
@@ -222,15 +292,13 @@ class FirstPlaces {
   #prepareItem(item: number, isFirst: boolean, beta: Forms): boolean {
     if (item === this.#item) return true;
     this.#item = item;
-    const { shape, items } = this.#fold;
-    const { publicKey, message, salt } = items[this.#places.get(item)!]!;
-    const h = decodePublicKey(shape.set, publicKey);
+    const { set, profile } = this.#shape;
+    const { publicKey, message, salt } = this.#items.get(item)!;
+    const h = decodePublicKey(set, publicKey);
     if (typeof h === 'string') return false;
     if (isFirst) this.#alphas.addTo(this.alphas, item);
     // The sums are those of <rho_i, c_i>.
-    const c = isFirst
-      ? centredResidues(hashToPoint(shape.set, salt, message, shape.profile))
-      : this.#nothing;
+    const c = isFirst ? centredResidues(hashToPoint(set, salt, message, profile)) : this.#nothing;
     this.#functionals.write(item, h, this.#rho, c);
     this.#links.combined(item, this.#alphas.form(item), beta, this.#onY, this.#onS);
     return true;
@@ -243,10 +311,10 @@ function centredResidues(residues: Uint16Array): Int16Array {
   return new Int16Array(words.buffer);
 }
 
-/** Folds W: psi of the lifts and -alpha of N1, at both digits of w_i. */
+/** Folds W at a block: psi of the lifts and -alpha of N1, at both digits of w_i. */
 function foldNorms(
   folding: Folding,
-  { level, bucket, count }: ItemsShape,
+  { level, bucket }: ItemsShape,
   columns: Columns,
   { lift }: OpenSeeds,
   alphas: Alphas,
@@ -264,7 +332,7 @@ function foldNorms(
     const [sum, form] = [lab.room(FORM_BYTES), lab.room(FORM_BYTES)];
     const shift = constantForm(lab, 1n << BigInt(NORM_DIGIT_BITS));
     const negative = constantForm(lab, -1n);
-    for (let i = 0; i < count; i++) {
+    for (let i = alphas.block.from; i < alphas.block.to; i++) {
       const [low, high] = [isHere(i), isHere(bucket + i)];
       if (!low && !high) continue;
       kernels.mulForm(sum, alphas.form(i), negative);

@@ -67,8 +67,11 @@ export interface Folded {
 /** Parts of about equal cost, and the function that joins their results. */
 export interface FoldPlan {
   readonly jobs: readonly FoldJob[];
-  /** @returns undefined if any result is undefined */
-  assemble(results: readonly FoldResult[]): Folded | undefined;
+  /**
+   * @param ofBlocks the fold of the items, if there are no jobs for them
+   * @returns undefined if any result is undefined
+   */
+  assemble(results: readonly FoldResult[], ofBlocks?: FoldedItems): Folded | undefined;
 }
 
 /** The inputs of a section's folds. */
@@ -77,7 +80,9 @@ export interface FoldInput {
   readonly profile: Profile;
   readonly parameters: Parameters;
   readonly seeds: SectionSeeds;
-  readonly items: readonly StatedItem[];
+  readonly count: number;
+  /** all items; undefined if they are folded in blocks */
+  readonly items: readonly StatedItem[] | undefined;
 }
 
 /** Divides the columns 0 to n - 1, given the cost of a column. */
@@ -105,10 +110,10 @@ export function planFolds(input: FoldInput, parts: number): FoldPlan {
   });
   return {
     jobs,
-    assemble(results) {
+    assemble(results, ofBlocks) {
       if (results.some((result) => result === undefined)) return undefined;
       return {
-        items: results.slice(...items) as FoldedItems[],
+        items: ofBlocks ? [ofBlocks] : (results.slice(...items) as FoldedItems[]),
         keys: foldedKeys(levels, uses, results.slice(...keys) as Blocks[][]),
         rows: rows.map((range) => joinBlocks(results.slice(...range) as Blocks[])),
       };
@@ -124,21 +129,27 @@ const COST = { place: 16, item: 90, key: 0.7, use: 0.4, row: 6 } as const;
 /** Minimum target cost of a part. */
 const SMALL_COST = 5000;
 
-function costOf({ parameters, items }: FoldInput, uses: readonly FoldedUse[]): number {
+function costOf({ parameters, count }: FoldInput, uses: readonly FoldedUse[]): number {
   const { levels, tail, width } = parameters;
   return (
-    items.length * (width * COST.place + COST.item) +
+    count * (width * COST.place + COST.item) +
     costOfBlocks(uses).reduce((sum, cost) => sum + cost, 0) +
     COST.row * [...levels.slice(1), tail].reduce((sum, { r, n }) => sum + r * n, 0)
   );
 }
 
-/** Level 0. */
-function itemJobs({ set, profile, parameters, seeds, items }: FoldInput, cut: Cut): FoldJob[] {
+export function shapeOfItems({ set, profile, parameters, count }: FoldInput): ItemsShape {
   const { levels, bucket, width } = parameters;
-  const level = levels[0]!;
-  const shape: ItemsShape = { set, profile, level, bucket, width, count: items.length };
-  return cut(level.n, level.rows[0]! * COST.place).map((columns) => ({
+  return { set, profile, level: levels[0]!, bucket, width, count };
+}
+
+/** Level 0. */
+function itemJobs(input: FoldInput, cut: Cut): FoldJob[] {
+  const { seeds, items } = input;
+  if (items === undefined) return [];
+  const shape = shapeOfItems(input);
+  const { n, rows } = shape.level;
+  return cut(n, rows[0]! * COST.place).map((columns) => ({
     kind: 'items',
     shape,
     columns,

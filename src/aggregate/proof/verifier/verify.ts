@@ -7,29 +7,33 @@ import { SALT_BYTES } from '../../../falcon/salts.ts';
 import { type Parameters, readRow, type TableRow } from '../../parameters/rows.ts';
 import type { Statement } from '../../statement.ts';
 import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
-import { onInstance } from '../instances.ts';
+import { keepInstance, onInstance, takeInstance } from '../instances.ts';
 import { isShortProjection } from '../projection.ts';
 import { parametersFor } from '../shapes.ts';
 import { type Trace, Transcript } from '../transcript.ts';
-import type { StatedItem } from './foldItems.ts';
-import { type FoldJob, type FoldPlan, type FoldResult, planFolds, runFold } from './folds.ts';
+import { type FoldedItems, ItemsFolder, type StatedItem } from './foldItems.ts';
+import {
+  type FoldInput,
+  type FoldJob,
+  type FoldPlan,
+  type FoldResult,
+  planFolds,
+  runFold,
+  shapeOfItems,
+} from './folds.ts';
 import { type ParsedSection, parseSection } from './parse.ts';
 import { reduceLevel } from './reduceLevel.ts';
 import { reduceLevelZero } from './reduceLevelZero.ts';
 import { reduceTail } from './reduceTail.ts';
 import { replay, type SectionSeeds } from './replay.ts';
 
-/** The bytes of a section, and all other input of the verifier. */
-export interface SectionToVerify {
+/** The bytes of a section, and the other input of the verifier but for its items. */
+export interface SectionBytes {
   readonly set: ParameterSet;
   /** mapping from salt and message to a point; default `round3` */
   readonly profile?: Profile;
   /** all bytes of the container before its body */
   readonly header: Uint8Array;
-  /** the statements of this set, in order */
-  readonly statements: readonly Statement[];
-  /** 40 bytes per statement */
-  readonly salts: Uint8Array;
   readonly bytes: Uint8Array;
   /** offset of the section in the bytes */
   readonly at: number;
@@ -37,6 +41,14 @@ export interface SectionToVerify {
   readonly opened?: OpenSection;
   /** for tests: a row used instead of that of the table, and the hash to absorb */
   readonly other?: OtherRow;
+}
+
+/** A section with its items. */
+export interface SectionToVerify extends SectionBytes {
+  /** the statements of this set, in order */
+  readonly statements: readonly Statement[];
+  /** 40 bytes per statement */
+  readonly salts: Uint8Array;
 }
 
 /** A row that is not in the table, and what is absorbed as its hash, by default that. */
@@ -55,12 +67,9 @@ export function verifySection(
   section: SectionToVerify,
   { trace, module = bestModule() }: { trace?: Trace | undefined; module?: ModuleName } = {},
 ): number | undefined {
-  const begun = beginSection(section, 1, trace);
+  const begun = beginWithItems(section, 1, trace);
   if (begun === undefined) return undefined;
-  return onInstance(module, (lab) => {
-    const results = begun.plan.jobs.map((job) => runWhole(lab, job));
-    return conclude(lab, begun, results);
-  });
+  return onInstance(module, (lab) => concludeHere(lab, begun));
 }
 
 /**
@@ -74,7 +83,7 @@ export async function verifySectionIn(
   parts: number,
   spread: (jobs: readonly FoldJob[]) => Promise<readonly FoldResult[]>,
 ): Promise<number | undefined> {
-  const begun = beginSection(section, parts);
+  const begun = beginWithItems(section, parts);
   if (begun === undefined) return undefined;
   const results = await spread(begun.plan.jobs);
   return onInstance(bestModule(), (lab) => conclude(lab, begun, results));
@@ -109,27 +118,114 @@ export function openSection(
 interface Begun extends OpenSection {
   readonly seeds: SectionSeeds;
   readonly transcript: Transcript;
+  readonly input: FoldInput;
   readonly plan: FoldPlan;
 }
 
 /** Performs the cheap steps. @returns undefined if the section is rejected */
 function beginSection(
-  { set, profile = 'round3', header, statements, salts, bytes, at, opened, other }: SectionToVerify,
+  { set, profile = 'round3', header, bytes, at, opened, other }: SectionBytes,
+  count: number,
+  items: readonly StatedItem[] | undefined,
   parts: number,
   trace?: Trace,
 ): Begun | undefined {
-  const count = statements.length;
   const parsed = opened ?? openSection(set, count, bytes, at, other);
-  if (parsed === undefined || salts.length !== SALT_BYTES * count) return undefined;
+  if (parsed === undefined) return undefined;
   const { parameters, section } = parsed;
   const transcript = new Transcript(trace);
   const seeds = replay(transcript, parameters, count, header, section, other?.hash);
-  const items = statements.map(({ publicKey, message }, i): StatedItem => {
+  const input: FoldInput = { set, profile, parameters, seeds, count, items };
+  return { parameters, section, seeds, transcript, input, plan: planFolds(input, parts) };
+}
+
+function beginWithItems(section: SectionToVerify, parts: number, trace?: Trace): Begun | undefined {
+  const { statements, salts } = section;
+  if (salts.length !== SALT_BYTES * statements.length) return undefined;
+  return beginSection(section, statements.length, statedItems(statements, salts), parts, trace);
+}
+
+/** Joins statements and their salts, 40 bytes each. */
+export const statedItems = (statements: readonly Statement[], salts: Uint8Array): StatedItem[] =>
+  statements.map(({ publicKey, message }, i) => {
     const salt = salts.subarray(SALT_BYTES * i, SALT_BYTES * (i + 1));
     return { publicKey, message, salt };
   });
-  const plan = planFolds({ set, profile, parameters, seeds, items }, parts);
-  return { parameters, section, seeds, transcript, plan };
+
+/**
+ * The sections of a proof, whose items arrive in blocks and are forgotten. Takes an idle instance,
+ * which `close` returns.
+ */
+export class SectionsInBlocks {
+  readonly #module = bestModule();
+  readonly #lab = takeInstance(this.#module, 'rest');
+  readonly #mark = this.#lab.kernels.mark();
+  readonly #sections: { begun: Begun; folder: ItemsFolder; folded: number }[] = [];
+  #isTrapped = false;
+
+  /**
+   * @param counts number of items of each section
+   * @returns undefined if a section is rejected
+   */
+  static open(
+    sections: readonly SectionBytes[],
+    counts: readonly number[],
+  ): SectionsInBlocks | undefined {
+    const all = sections.map((section, i) => beginSection(section, counts[i]!, undefined, 1));
+    if (all.includes(undefined)) return undefined;
+    const opened = new SectionsInBlocks();
+    return opened.#start(all as Begun[]) ? opened : undefined;
+  }
+
+  #start(sections: readonly Begun[]): boolean {
+    try {
+      for (const begun of sections) {
+        const shape = shapeOfItems(begun.input);
+        const columns = { from: 0, to: shape.level.n };
+        const folder = new ItemsFolder(this.#lab, { shape, columns, seeds: begun.seeds.first });
+        this.#sections.push({ begun, folder, folded: 0 });
+      }
+      return true;
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** Folds the next items of a section; yields the progress. @returns false for a bad key */
+  *add(number: number, items: readonly StatedItem[]): Generator<number, boolean> {
+    const section = this.#sections[number]!;
+    const from = section.folded;
+    section.folded += items.length;
+    try {
+      return yield* section.folder.add({ from, to: section.folded }, items);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** Returns whether all sections are proved, after all items. */
+  conclude(): boolean {
+    const { kernels } = this.#lab;
+    try {
+      const all = this.#sections.map(({ begun, folder }) => ({ begun, items: folder.finish() }));
+      kernels.reset(this.#mark);
+      return all.every(({ begun, items }) => concludeHere(this.#lab, begun, items) !== undefined);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  close(): void {
+    this.#lab.kernels.reset(this.#mark);
+    if (!this.#isTrapped) keepInstance(this.#module, 'rest', this.#lab);
+  }
+
+  /** The verifier must not throw for any bytes. The instance is not reused. */
+  #failed(error: unknown): false {
+    this.#isTrapped = true;
+    if (error instanceof WebAssembly.RuntimeError) return false;
+    throw error;
+  }
 }
 
 function runWhole(lab: Labrador, job: FoldJob): FoldResult {
@@ -138,6 +234,12 @@ function runWhole(lab: Labrador, job: FoldJob): FoldResult {
     const { done, value } = parts.next();
     if (done) return value;
   }
+}
+
+/** Does all jobs of a section, and concludes. */
+function concludeHere(lab: Labrador, begun: Begun, ofBlocks?: FoldedItems): number | undefined {
+  const results = begun.plan.jobs.map((job) => runWhole(lab, job));
+  return conclude(lab, begun, results, ofBlocks);
 }
 
 /**
@@ -149,8 +251,9 @@ function conclude(
   lab: Labrador,
   { parameters, section, seeds, transcript, plan }: Begun,
   results: readonly FoldResult[],
+  ofBlocks?: FoldedItems,
 ): number | undefined {
-  const folded = plan.assemble(results);
+  const folded = plan.assemble(results, ofBlocks);
   if (folded === undefined) return undefined;
   const { items, keys, rows } = folded;
   const { levels, tail } = section;

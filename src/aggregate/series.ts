@@ -1,0 +1,99 @@
+/**
+ * The series, format 3: aggregates of consecutive items of one list (docs/bundle-format.md, 5).
+ *
+ *   "FLRY" ‖ 3 ‖ 1 ‖ S times (u32 length ‖ aggregate) ‖ u32 0          1 <= S <= 4096
+ *
+ * Every element is an aggregate of format 1 or 2 for the next items, and all have the same profile.
+ * The identity of the list is
+ *
+ *   SHAKE256("falconry series v1" ‖ S times (u32 count ‖ statement commitment)), 32 bytes
+ */
+import { shake256 } from '../falcon/points.ts';
+import { ascii, concatAll } from '../shared/bytes.ts';
+import { type HeaderFault, MAGIC, type ParsedHeader, parseHeader } from './container.ts';
+import { COMMITMENT_BYTES, u32 } from './statement.ts';
+
+/** Maximum number of aggregates in a series. */
+export const MAX_ELEMENTS = 4096;
+/**
+ * Maximum bytes of an element: more than any valid bundle of 8192 signatures of Falcon-1024 has. By
+ * the bound on the norm, none takes more than 1341 bytes there, besides a salt of 40.
+ */
+export const MAX_ELEMENT_BYTES = 12_000_000;
+
+const FORMAT = 3;
+export const SERIES_VERSION = 1;
+const START = Uint8Array.of(...MAGIC, FORMAT, SERIES_VERSION);
+export const START_BYTES = START.length;
+export const LENGTH_BYTES = 4;
+
+const LABEL = ascii('falconry series v1');
+
+/** An aggregate with its header: an element of a series, or the only one. */
+export interface Element {
+  readonly bytes: Uint8Array;
+  readonly header: ParsedHeader;
+}
+
+/** Returns whether the bytes start like a series. */
+export const isSeries = (bytes: Uint8Array): boolean => START.every((byte, i) => bytes[i] === byte);
+
+/** Returns the bytes of element number `index`, as they stand in a series. */
+export const framedElement = (element: Uint8Array, index: number): Uint8Array<ArrayBuffer> =>
+  concatAll([...(index === 0 ? [START] : []), u32(element.length), element]);
+
+/** Returns the bytes that end a series. */
+export const seriesEnd = (): Uint8Array<ArrayBuffer> => u32(0);
+
+/**
+ * Joins aggregates of one profile, for consecutive items of a list, to a series.
+ *
+ * @throws RangeError unless there are 1 to 4096
+ */
+export function joinSeries(elements: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  checkElements(elements.length);
+  return concatAll([...elements.map(framedElement), seriesEnd()]);
+}
+
+/** @throws RangeError for a series that is too long, or empty */
+export function checkElements(count: number): void {
+  if (count >= 1 && count <= MAX_ELEMENTS) return;
+  throw new RangeError(`a series expected 1 to ${MAX_ELEMENTS} aggregates, got ${count}`);
+}
+
+/** Reads the length of an element; NaN if bytes are missing. */
+export const lengthAt = (bytes: Uint8Array, at: number): number =>
+  [0, 1, 2, 3].reduce((sum, i) => 256 * sum + Number(bytes[at + i]), 0);
+
+/**
+ * Returns the elements of a series, or an aggregate as the only one, with their headers. They are
+ * views of the bytes. The fault of a series is its own, or that of its first bad element.
+ */
+export function openElements(bytes: Uint8Array): Element[] | HeaderFault {
+  if (!isSeries(bytes)) {
+    const header = parseHeader(bytes);
+    return typeof header === 'string' ? header : [{ bytes, header }];
+  }
+  const elements: Element[] = [];
+  for (let at = START_BYTES; ; ) {
+    const length = lengthAt(bytes, at);
+    at += LENGTH_BYTES;
+    if (length === 0) return at === bytes.length && elements.length > 0 ? elements : 'header';
+    if (!(at + length <= bytes.length) || elements.length === MAX_ELEMENTS) return 'header';
+    const element = bytes.subarray(at, (at += length));
+    const header = parseHeader(element);
+    if (typeof header === 'string') return header;
+    if (!isOneProfile(elements[0]?.header, header)) return 'profile';
+    elements.push({ bytes: element, header });
+  }
+}
+
+/** Returns whether an element has the profile of the first one, if there is any. */
+export const isOneProfile = (first: ParsedHeader | undefined, header: ParsedHeader): boolean =>
+  first === undefined || first.profile === header.profile;
+
+/** Returns the identity of the list of a series. */
+export function seriesIdentity(elements: readonly Element[]): Uint8Array<ArrayBuffer> {
+  const parts = elements.flatMap(({ header }) => [u32(header.kinds.length), header.statement]);
+  return shake256([LABEL, ...parts], COMMITMENT_BYTES);
+}

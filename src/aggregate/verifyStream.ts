@@ -1,0 +1,183 @@
+/**
+ * Verification of aggregates and statements that arrive in pieces, in memory that does not depend
+ * on their number: one element of a series, the sums of its verifier, and one block of statements.
+ */
+import { equal } from '../shared/bytes.ts';
+import { Slices } from '../shared/threads/slices.ts';
+import { copyStatement } from './arguments.ts';
+import { invalidItems } from './batch.ts';
+import { BundleReader } from './bundle.ts';
+import { type ParsedHeader, parseHeader } from './container.ts';
+import { haveSets } from './openAggregate.ts';
+import type { checkStreamOptions } from './options.ts';
+import { statedItems } from './proof/index.ts';
+import { openProof, type ProofInBlocks } from './proofFormat.ts';
+import { areCodedAs, completeSalts, sliceSalts } from './salts.ts';
+import {
+  type Element,
+  isOneProfile,
+  isSeries,
+  LENGTH_BYTES,
+  lengthAt,
+  MAX_ELEMENT_BYTES,
+  MAX_ELEMENTS,
+  START_BYTES,
+} from './series.ts';
+import { ByteReader, type Source, withSources } from './sources.ts';
+import { type Statement, StatementHash } from './statement.ts';
+
+/** Statements that are read before they are folded: at most so many, or bytes of messages. */
+const BLOCK_ITEMS = 128;
+const BLOCK_BYTES = 2 ** 20;
+
+type CheckedOptions = ReturnType<typeof checkStreamOptions>;
+
+/** Implements `verifyAggregateStream` of index.ts, for arguments that have been checked. */
+export const verifyStream = (
+  bytes: object,
+  statements: object,
+  options: CheckedOptions,
+): Promise<boolean> =>
+  withSources([bytes, statements], options.signal, (ofBytes, list) =>
+    new StreamVerifier(new ByteReader(ofBytes!), list!, options).run(),
+  );
+
+class StreamVerifier {
+  readonly #bytes: ByteReader;
+  readonly #list: Source;
+  readonly #options: CheckedOptions;
+  readonly #slices: Slices;
+  #first: ParsedHeader | undefined;
+  /** number of statements that have been read, and the last one */
+  #count = 0;
+  #last: Statement | undefined;
+
+  constructor(bytes: ByteReader, list: Source, options: CheckedOptions) {
+    const { signal, onProgress } = options;
+    this.#bytes = bytes;
+    this.#list = list;
+    this.#options = options;
+    this.#slices = new Slices(signal, () => onProgress?.({ done: this.#count }));
+  }
+
+  async run(): Promise<boolean> {
+    const start = await this.#bytes.upTo(START_BYTES);
+    const isValid = await (isSeries(start) ? this.#series() : this.#single(start));
+    if (!isValid || !(await this.#bytes.isAtEnd())) return false;
+    if ((await this.#list.next()) !== undefined) return false;
+    this.#options.onProgress?.({ done: this.#count, total: this.#count });
+    return true;
+  }
+
+  async #series(): Promise<boolean> {
+    for (let elements = 0; ; elements++) {
+      const length = lengthAt(await this.#bytes.upTo(LENGTH_BYTES), 0);
+      if (length === 0) return elements > 0;
+      if (!(length <= MAX_ELEMENT_BYTES) || elements === MAX_ELEMENTS) return false;
+      const bytes = await this.#bytes.exactly(length);
+      if (bytes === undefined || !(await this.#element(bytes))) return false;
+    }
+  }
+
+  /** An aggregate that is not in a series. */
+  async #single(start: Uint8Array): Promise<boolean> {
+    const rest = await this.#bytes.upTo(MAX_ELEMENT_BYTES);
+    const bytes = new Uint8Array(start.length + rest.length);
+    bytes.set(start);
+    bytes.set(rest, start.length);
+    return this.#element(bytes);
+  }
+
+  async #element(bytes: Uint8Array): Promise<boolean> {
+    const header = parseHeader(bytes);
+    if (typeof header === 'string' || !this.#options.profiles.includes(header.profile)) {
+      return false;
+    }
+    this.#first ??= header;
+    if (!isOneProfile(this.#first, header)) return false;
+    const element = ElementVerifier.open({ bytes, header });
+    if (element === undefined) return false;
+    try {
+      for (let left = header.kinds.length; left > 0; ) {
+        const block = await this.#block(left);
+        if (block === undefined || !(await this.#run(element.add(block)))) return false;
+        left -= block.length;
+      }
+      return element.conclude();
+    } finally {
+      element.close();
+    }
+  }
+
+  /** Reads the next statements, at most `most`. @returns undefined if there are none */
+  async #block(most: number): Promise<Statement[] | undefined> {
+    const block: Statement[] = [];
+    let bytes = 0;
+    while (block.length < Math.min(most, BLOCK_ITEMS) && bytes < BLOCK_BYTES) {
+      const next = await this.#list.next();
+      if (next === undefined) return undefined;
+      this.#last = copyStatement(next.value, this.#count++, this.#last);
+      block.push(this.#last);
+      bytes += this.#last.message.length;
+    }
+    return block;
+  }
+
+  async #run(work: Generator<number, boolean>): Promise<boolean> {
+    for (;;) {
+      await this.#slices.pause();
+      const { done, value } = work.next();
+      if (done) return value;
+    }
+  }
+}
+
+/** One aggregate, whose statements arrive in blocks. */
+class ElementVerifier {
+  readonly #header: ParsedHeader;
+  readonly #body: BundleReader | ProofInBlocks;
+  readonly #hash: StatementHash;
+  #count = 0;
+
+  /** @returns undefined if the aggregate is refused whatever its statements are */
+  static open(element: Element): ElementVerifier | undefined {
+    const isBundle = element.header.format === 'bundle';
+    const body = isBundle ? new BundleReader(element.bytes, element.header) : openProof(element);
+    return body && new ElementVerifier(element.header, body);
+  }
+
+  private constructor(header: ParsedHeader, body: BundleReader | ProofInBlocks) {
+    this.#header = header;
+    this.#body = body;
+    this.#hash = new StatementHash(header.kinds.length);
+  }
+
+  /** Takes the next statements; yields the progress. @returns false if they are refused */
+  *add(block: readonly Statement[]): Generator<number, boolean> {
+    const { kinds, profile } = this.#header;
+    const from = this.#count;
+    this.#count += block.length;
+    if (!haveSets(block, kinds.subarray(from))) return false;
+    const coded = sliceSalts(this.#header.salts, from, this.#count);
+    const salts = completeSalts(coded, block);
+    if (!areCodedAs(coded.runs, salts, block)) return false;
+    this.#hash.add(block);
+    if (!(this.#body instanceof BundleReader)) {
+      return yield* this.#body.add(statedItems(block, salts));
+    }
+    const signatures = this.#body.read(salts);
+    if (signatures === undefined) return false;
+    const items = block.map((statement, i) => ({ ...statement, signature: signatures[i]! }));
+    return invalidItems(items, profile).length === 0;
+  }
+
+  /** Returns whether the aggregate is valid, after all statements. */
+  conclude(): boolean {
+    if (!equal(this.#hash.digest(), this.#header.statement)) return false;
+    return this.#body instanceof BundleReader ? this.#body.isAtEnd() : this.#body.conclude();
+  }
+
+  close(): void {
+    if (!(this.#body instanceof BundleReader)) this.#body.close();
+  }
+}
