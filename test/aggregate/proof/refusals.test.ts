@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test, vi } from 'vitest';
 import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
-import { Seed } from '../../../src/aggregate/proof/challenges.ts';
+import { prepareOmega, Seed } from '../../../src/aggregate/proof/challenges.ts';
 import { FALCON_Q, PAIRS, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
 import { constantForm, formAt, writeConstant } from '../../../src/aggregate/proof/forms.ts';
 import { shiftOf } from '../../../src/aggregate/proof/gaussianFields.ts';
@@ -14,7 +14,7 @@ import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/pro
 import { joinLists } from '../../../src/aggregate/proof/ring.ts';
 import { degreeOf, parametersFor } from '../../../src/aggregate/proof/shapes.ts';
 import { STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
-import type { FoldedItems } from '../../../src/aggregate/proof/verifier/foldItems.ts';
+import { type FoldedItems, ItemsFolder } from '../../../src/aggregate/proof/verifier/foldItems.ts';
 import {
   type FoldJob,
   type FoldResult,
@@ -362,6 +362,32 @@ describe('the work of folding', () => {
     expect(psi).toBe(3 * 2 * 40);
     const { phi } = folded(whole) as FoldedItems;
     expect(hashed(joinLists(parts.map((part) => part.phi)))).toBe(hashed(phi));
+  });
+
+  test('comes to the same for items in blocks of any size', () => {
+    const known = signedItems('falcon512', 40);
+    const whole = planned(40, 1, known)[0] as Extract<FoldJob, { kind: 'items' }>;
+    const expected = folded(whole) as FoldedItems;
+    // rows end, and runs of columns, within an item and within a block
+    for (const sizes of [[1, 15, 1, 23], [33, 7], new Array<number>(40).fill(1)]) {
+      const found = onInstance(bestModule(), (lab) =>
+        lab.scope(() => {
+          const columns = { from: 0, to: whole.shape.level.n };
+          const folder = new ItemsFolder(lab, { ...whole, columns });
+          let from = 0;
+          for (const size of sizes) {
+            const block = { from, to: (from += size) };
+            const progress = [...folder.add(block, whole.items.slice(block.from, block.to))];
+            expect(progress.length).toBeGreaterThan(0);
+            // others use the kernels meanwhile
+            lab.scope(() => prepareOmega(lab, new Seed(lab, bytesOf('other', 32), 0)));
+          }
+          return folder.finish();
+        }),
+      )!;
+      expect(hashed(found.phi)).toBe(hashed(expected.phi));
+      expect([found.sums, found.alphas]).toEqual([expected.sums, expected.alphas]);
+    }
   });
 
   test('leaves the instance as it was, ready for the next', () => {
