@@ -159,7 +159,7 @@ export class ByteReader {
     do {
       const next = await this.#source.next();
       if (next === undefined) return false;
-      this.#piece = copyBytes('piece of "bytes"', next.value);
+      this.#piece = copyBytes('piece of "aggregate"', next.value);
     } while (this.#piece.length === 0);
     return true;
   }
