@@ -145,7 +145,7 @@ export interface AggregateInfo {
   }[];
   /**
    * The statement commitment in the aggregate, 32 bytes; of a series, a hash of those of its
-   * elements and their counts (docs/bundle-format.md, 5).
+   * elements and their counts (docs/bundle-format.md, 7).
    */
   readonly statement: Uint8Array<ArrayBuffer>;
   /** Sizes in bytes: the total, and its parts. `salts` counts the explicit ones. */

@@ -1,5 +1,5 @@
 /**
- * The series, format 3: aggregates of consecutive items of one list (docs/bundle-format.md, 5).
+ * The series, format 3: aggregates of consecutive items of one list (docs/bundle-format.md, 7).
  *
  *   "FLRY" ‖ 3 ‖ 1 ‖ S times (u32 length ‖ aggregate) ‖ u32 0          1 <= S <= 4096
  *

@@ -1,4 +1,5 @@
 /** The vectors for other implementations: the library finds what each file says. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   aggregate,
@@ -6,10 +7,12 @@ import {
   extractSignatures,
   inspectAggregate,
   verifyAggregate,
+  verifyAggregateStream,
 } from '../../src/aggregate/index.ts';
 import { isCodedError } from '../../src/shared/errors.ts';
 import { HEADER_REASONS } from '../reference/cases.ts';
-import { frozenCases } from '../reference/frozenCases.ts';
+import { frozenCases, frozenSeries, VECTORS } from '../reference/frozenCases.ts';
+import { seriesCases } from '../reference/seriesCases.ts';
 
 const LONG = { timeout: 600_000 };
 const { good, bad } = frozenCases();
@@ -94,5 +97,25 @@ describe('the vectors', () => {
     expect(named.length).toBeGreaterThan(50);
     const faults = [...good, ...named].filter((one) => faultOf(one.aggregate) !== undefined);
     expect(faults.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('the series among the vectors', () => {
+  const series = frozenSeries();
+
+  test('are those that good cases make', () => {
+    const stored = (name: string) => JSON.parse(readFileSync(new URL(name, VECTORS), 'utf8'));
+    expect(stored('series.json')).toEqual(seriesCases(stored('good.json')));
+    expect(series.filter(({ valid }) => valid).length).toBe(4);
+  });
+
+  test.each(series)('$name', LONG, async ({ aggregate: bytes, items, valid, reason }) => {
+    expect(verifyAggregate(bytes, items)).toBe(valid);
+    expect(await verifyAggregateStream([bytes], items)).toBe(valid);
+    const seen: readonly unknown[] = HEADER_REASONS;
+    // where several rules are broken, none is named
+    if (valid || reason !== undefined) {
+      expect(faultOf(bytes)).toBe(seen.includes(reason) ? reason : undefined);
+    }
   });
 });

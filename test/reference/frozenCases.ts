@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Reason } from './cases.ts';
 import type { SetName } from './items.ts';
+import type { StoredSeries } from './seriesCases.ts';
 
 /** Bytes of a file: those of a good aggregate, `remove` bytes at `at` replaced by `put` (hex). */
 export interface FrozenEdit {
@@ -77,6 +78,12 @@ function frozen(cases: readonly StoredCase[], good: readonly StoredCase[]): Froz
 export function frozenCases(): { good: FrozenCase[]; bad: FrozenCase[] } {
   const [good, bad] = [read<StoredCase[]>('good.json'), read<StoredCase[]>('bad.json')];
   return { good: frozen(good, good), bad: frozen(bad, good) };
+}
+
+/** The cases of series, each with its verdict. */
+export function frozenSeries(): (FrozenCase & { readonly valid: boolean })[] {
+  const stored = read<StoredSeries[]>('series.json');
+  return frozen(stored, []).map((one, i) => ({ ...one, valid: stored[i]!.valid }));
 }
 
 export const largeCases = (): readonly LargeCase[] => read('large.json');

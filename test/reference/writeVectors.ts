@@ -1,8 +1,9 @@
 /**
  * Writes the vectors for other implementations, all files of `vectors/` but the table and README:
  *
- *   node test/reference/writeVectors.ts            items.json, good.json, bad.json, large.json
+ *   node test/reference/writeVectors.ts            items, good, bad, series and large.json
  *   node test/reference/writeVectors.ts small      without large.json
+ *   node test/reference/writeVectors.ts series     series.json alone, from the others
  *   node test/reference/writeVectors.ts large      large.json alone
  *   node test/reference/writeVectors.ts large DIR  and the files whose hashes it has, in DIR
  *   node test/reference/writeVectors.ts --into DIR any of these, but into DIR
@@ -11,7 +12,7 @@
  * breaks; large ones are made by the library.
  */
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -46,6 +47,7 @@ import {
   type StoredItem,
   VECTORS,
 } from './frozenCases.ts';
+import { seriesCases } from './seriesCases.ts';
 import { TABLE } from './table.ts';
 import { verifyReferenceProof } from './verifier/proof.ts';
 
@@ -172,6 +174,12 @@ function writeSmall(): void {
   write('bad.json', badLines);
 }
 
+function writeSeries(): void {
+  const goods = JSON.parse(readFileSync(new URL('good.json', folder), 'utf8')) as StoredCase[];
+  const lines = seriesCases(goods).map((one) => JSON.stringify(one));
+  write('series.json', lines);
+}
+
 const sha256 = (data: Uint8Array | string): string =>
   createHash('sha256').update(data).digest('hex');
 
@@ -200,6 +208,9 @@ async function writeLarge(directory?: string): Promise<void> {
   write('large.json', lines);
 }
 
-if (!['all', 'small', 'large'].includes(part)) throw new RangeError('all, small or large?');
-if (part !== 'large') writeSmall();
-if (part !== 'small') await writeLarge(directory);
+if (!['all', 'small', 'series', 'large'].includes(part)) {
+  throw new RangeError('all, small, series or large?');
+}
+if (part === 'all' || part === 'small') writeSmall();
+if (part !== 'large') writeSeries();
+if (part === 'all' || part === 'large') await writeLarge(directory);

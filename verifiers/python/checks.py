@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Takes the checks of verify.py out, one at a time, and shows a vector that is then accepted.
-Every call of `check` in verify.py is in one of the tables below: with a vector of vectors/bad.json,
+Every call of `check` in verify.py is in one of the tables below: with a bad vector of vectors/,
 or with the reason why no vector can be accepted without it.
     checks.py [WORD ...]      all, or those with such a word in their name
 Exit 0: each is noticed, 1: some is not, or a check is in no table.
@@ -80,6 +80,12 @@ finish_tail: 'proof: wrong seal'
     prover: the seal of t is wrong
 verify: 'bytes: some are left over'
     a byte after the end
+verify_series: 'header: a series of no elements'
+    series: no elements
+verify_series: 'header: bytes behind a series'
+    series: a byte behind the end
+verify_series: 'list: longer than the series'
+    series: a list longer by one
 """
 
 # Why no vector is accepted without the check. vectors/README.md says more.
@@ -100,6 +106,7 @@ combine_level_0: 'proof: a functional is too large' | ten functionals have to mi
 finish_tail: 'proof: the first and the last challenge have one square' | 2^-140
 read_header: 'saltCoding: a salt is a constant one' | the next check refuses it by another word
 read_header: 'table: no row for so many items of a set' | the table has no row for them
+verify_series: 'header: a series of too many elements' | 4097 of them have three megabytes
 from_hex: 'this is no hex' | not of an aggregate
 read_task: 'the task file is no array' | not of an aggregate
 """
@@ -212,7 +219,7 @@ def cases():
     load = lambda name: json.loads((VECTORS / name).read_text())
     items, good, bad = load("items.json"), {}, {}
     good = {case["name"]: base64.b64decode(case["aggregate"]) for case in load("good.json")}
-    for case in load("bad.json"):
+    for case in load("bad.json") + [x for x in load("series.json") if not x["valid"]]:
         if edit := case.get("edit"):
             base, at, put = good[edit["of"]], edit["at"], bytes.fromhex(edit["put"])
             aggregate = base[:at] + put + base[at + edit["remove"] :]

@@ -101,6 +101,7 @@ def decode_public_key(key):
 Statement = namedtuple("Statement", "ps h key message")
 Item = namedtuple("Item", "ps h point kind")
 (BUNDLE, PROOF), (EXPLICIT, CONSTANT, DERIVED) = (1, 2), (0, 1, 2)
+SERIES = b"FLRY\x03\x01"  # B 7, the start of a series
 def statement_commitment(statements):
     parts = [b"falconry statement v1", struct.pack(">I", len(statements))]
     for s in statements:
@@ -769,10 +770,26 @@ def verify(aggregate, pairs, table):
     check(r.at == len(aggregate), "bytes: some are left over")
     return text + "; salts: %d explicit, %d constant, %d derived; %d bytes; statements %s" % (
         *(codings.count(i) for i in range(3)), len(aggregate), header[6:38].hex())
+def verify_series(aggregate, pairs, table):
+    """B 7: every element is an aggregate of the next statements."""
+    r, done, texts, identity = Reader(aggregate), 0, [], b"falconry series v1"
+    r.take(len(SERIES))
+    while length := int.from_bytes(r.take(4), "big"):
+        check(len(texts) < 4096, "header: a series of too many elements")
+        element = r.take(length)
+        count = int.from_bytes(element[38:40], "big")
+        texts.append(verify(element, pairs[done : done + count], table))
+        identity += struct.pack(">I", count) + element[6:38]
+        done += count
+    check(texts, "header: a series of no elements")
+    check(r.at == len(aggregate), "header: bytes behind a series")
+    check(done == len(pairs), "list: longer than the series")
+    start = f"valid series; {len(texts)} elements, {done} statements; identity "
+    return "\n".join([start + shake256(identity, 32).hex(), *texts])
 def judge(aggregate, pairs):
-    table = load_table()
+    table, is_series = load_table(), aggregate[: len(SERIES)] == SERIES
     try:
-        return True, verify(aggregate, pairs, table)
+        return True, (verify_series if is_series else verify)(aggregate, pairs, table)
     except Refused as refusal:
         return False, str(refusal)
     except Exception as error:  # no bytes are known to come here
@@ -789,7 +806,8 @@ def run_vectors(folder):
     def load(name): return json.loads((pathlib.Path(folder) / name).read_text())
     items, good, wrong = load("items.json"), {}, 0
     cases = [(True, case) for case in load("good.json")]
-    for wanted, case in cases + [(False, case) for case in load("bad.json")]:
+    cases += [(False, case) for case in load("bad.json")]
+    for wanted, case in cases + [(case["valid"], case) for case in load("series.json")]:
         if edit := case.get("edit"):
             base, at, put = good[edit["of"]], edit["at"], from_hex(edit["put"])
             aggregate = base[:at] + put + base[at + edit["remove"] :]
