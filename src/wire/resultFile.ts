@@ -5,7 +5,7 @@
  * It is written canonically: fixed fields in a fixed order, no blanks, lower-case hex, a newline at
  * the end. The reader accepts any JSON object with these fields and ignores others.
  */
-import { inspectAggregate, statementCommitment, verifyAggregate } from '../aggregate/index.ts';
+import { inspectAggregate, verifyAggregate } from '../aggregate/index.ts';
 import { equal } from '../shared/bytes.ts';
 import { CodedError, isCodedError } from '../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
@@ -30,10 +30,13 @@ export interface ResultFile {
   /** The task's id; null if the file was not made by a service. */
   readonly processId: number | null;
   readonly count: number;
-  /** The format of the aggregate: `bundle` or `proof`. */
+  /** The format of the aggregate: `bundle`, `proof` or `series`. */
   readonly format: string;
   readonly parameterSet: ResultParameterSet;
-  /** Commitment to the ordered (parameter set, public key, digest) list, 32 bytes. */
+  /**
+   * Commitment to the ordered (parameter set, public key, digest) list, 32 bytes; for a series, a
+   * hash of those of its elements.
+   */
   readonly statement: Uint8Array;
   readonly aggregate: Uint8Array;
   readonly sizes: ResultSizes;
@@ -132,7 +135,7 @@ export function parseResultFile(file: Uint8Array | string): ResultFile {
  * it correctly. Timings, and sizes of data outside the file, cannot be checked.
  */
 export function verifyResultFile(result: ResultFile, statements: readonly Statement[]): boolean {
-  return verifyAggregate(result.aggregate, statements) && isTrueAbout(result, statements);
+  return verifyAggregate(result.aggregate, statements) && isTrueAboutItself(result);
 }
 
 /** Like verifyResultFile, with a given verifier, such as that of an aggregate pool. */
@@ -141,11 +144,11 @@ export async function verifyResultFileWith(
   result: ResultFile,
   statements: readonly Statement[],
 ): Promise<boolean> {
-  return (await verify(result.aggregate, statements)) && isTrueAbout(result, statements);
+  return (await verify(result.aggregate, statements)) && isTrueAboutItself(result);
 }
 
-/** Returns whether a file describes its valid aggregate correctly. */
-function isTrueAbout(result: ResultFile, statements: readonly Statement[]): boolean {
+/** Returns whether a file describes its valid aggregate, and so the list, correctly. */
+function isTrueAboutItself(result: ResultFile): boolean {
   const info = inspectAggregate(result.aggregate);
   return (
     result.count === info.count &&
@@ -153,7 +156,7 @@ function isTrueAbout(result: ResultFile, statements: readonly Statement[]): bool
     result.parameterSet === parameterSetOf(info.parameterSets) &&
     result.sizes.aggregate === result.aggregate.length &&
     result.sizes.salts === info.sizes.salts &&
-    equal(result.statement, statementCommitment(statements))
+    equal(result.statement, info.statement)
   );
 }
 

@@ -27,6 +27,8 @@ export const command: Command = defineCommand({
   execute,
 });
 
+const LIMITS = { ...FILE_LIMITS, maxSignatures: Number.POSITIVE_INFINITY };
+
 /** `kind` and its properties; sizes in bytes. */
 type Facts = { readonly kind: string } & Readonly<Record<string, unknown>>;
 
@@ -66,7 +68,7 @@ function identify(file: Uint8Array): Facts {
 }
 
 function listFacts(file: Uint8Array): Facts {
-  const statements = parseStatementFile(file, FILE_LIMITS);
+  const statements = parseStatementFile(file, LIMITS);
   const size = (items: readonly object[], name: string) =>
     items.reduce((sum, item) => sum + (item as Record<string, Uint8Array>)[name]!.length, 0);
   const facts = {
@@ -76,7 +78,7 @@ function listFacts(file: Uint8Array): Facts {
   };
   const isTask = new TextDecoder().decode(file).includes('"signature"');
   if (!isTask) return { kind: 'statements', ...facts };
-  const signature_bytes = size(parseTaskFile(file, FILE_LIMITS), 'signature');
+  const signature_bytes = size(parseTaskFile(file, LIMITS), 'signature');
   return { kind: 'task file', ...facts, signature_bytes };
 }
 
@@ -91,7 +93,15 @@ function aggregateFacts(file: Uint8Array): Facts | null {
   }
 }
 
-const infoFacts = ({ format, version, count, profile, parameterSets, sizes }: AggregateInfo) => ({
+const infoFacts = ({
+  format,
+  version,
+  count,
+  profile,
+  parameterSets,
+  sizes,
+  elements,
+}: AggregateInfo) => ({
   format,
   version,
   count,
@@ -101,6 +111,9 @@ const infoFacts = ({ format, version, count, profile, parameterSets, sizes }: Ag
   header_bytes: sizes.header,
   salt_bytes: sizes.salts,
   body_bytes: sizes.body,
+  ...(elements && {
+    elements: elements.map((one) => `${one.format} of ${one.count} (${one.sizes.total} bytes)`),
+  }),
 });
 
 /** The result of `read`; null if the file is something else. */

@@ -2,16 +2,18 @@
 import {
   extractSignatures,
   inspectAggregate,
-  type VerifyAggregateOptions,
+  type StreamProgress,
   verifyAggregateAsync,
+  verifyAggregateStream,
 } from '../../aggregate/index.ts';
 import { parseResultFile, refusalOf, verifyResultFileWith } from '../../wire/resultFile.ts';
-import { parseStatementFile } from '../../wire/taskFile.ts';
-import { formatTaskFile, type Statement } from '../../wire/triple.ts';
-import { type Command, FILE_EXITS, valued } from '../lib/command.ts';
+import { checkStatements } from '../../wire/taskFile.ts';
+import { formatTaskFile } from '../../wire/triple.ts';
+import { type Command, FILE_EXITS, UsageError, valued } from '../lib/command.ts';
 import { defineCommand, type Invocation } from '../lib/define.ts';
+import { readList } from '../lib/elements.ts';
 import { readInput, writeOutput } from '../lib/io.ts';
-import { FILE_LIMITS, readThreads, THREADS } from '../lib/tasks.ts';
+import { readThreads, THREADS } from '../lib/tasks.ts';
 import { plural } from '../lib/text.ts';
 
 export const command: Command = defineCommand({
@@ -26,8 +28,8 @@ export const command: Command = defineCommand({
   operands: {
     '<aggregate>': 'result file, or bare aggregate; -: standard input',
     '<statements>':
-      'JSON array of {"digest", "public_key"}, in hex with 0x, or a task file, whose signatures ' +
-      'are ignored; -: standard input',
+      'JSON array of {"digest", "public_key"}, in hex with 0x, or one such object a line, or a ' +
+      'task file, whose signatures are ignored; of any length; -: standard input',
   },
   takes: [2, 2, 'a result file and a task file'],
   options: [
@@ -51,42 +53,48 @@ async function execute({ io, positionals, option, report, progress }: Invocation
   const [aggregatePath, statementsPath] = positionals as [string, string];
   const threads = readThreads(option('threads'));
   const file = await readInput(aggregatePath, io);
-  const statements = parseStatementFile(await readInput(statementsPath, io), FILE_LIMITS);
+  const list = await readList(statementsPath, io, checkStatements);
+  const statements = Array.isArray(list) ? list : [];
+  const extract = option('extract');
+  if (!Array.isArray(list) && extract !== undefined) {
+    throw new UsageError('--extract takes a list of at most 256 MiB');
+  }
   progress.update({ phase: 'verifying', done: 0 });
-  const options: VerifyAggregateOptions = {
-    threads,
-    onProgress: ({ done, total }) => progress.update({ phase: 'verifying', done, total }),
-  };
-  const verify = (bytes: Uint8Array, about: readonly Statement[]) =>
-    verifyAggregateAsync(bytes, about, options);
+  const onProgress = (state: StreamProgress) => progress.update({ phase: 'verifying', ...state });
+  const verify = (bytes: Uint8Array) =>
+    Array.isArray(list)
+      ? verifyAggregateAsync(bytes, list, { threads, onProgress })
+      : verifyAggregateStream([bytes], list, { onProgress });
   // A bare aggregate does not start with `{`.
   const isJson = /^\s*\{/.test(new TextDecoder().decode(file.subarray(0, 64)));
   const result = isJson ? parseResultFile(file) : null;
   const aggregate = result?.aggregate ?? file;
   const isValid = await (result === null
-    ? verify(file, statements)
+    ? verify(file)
     : verifyResultFileWith(verify, result, statements));
   if (!isValid) {
     const reason = refusalOf(aggregate);
+    const known = Array.isArray(list) && { count: list.length };
+    const about = Array.isArray(list) ? plural(list.length, 'statement') : 'these statements';
     report(
-      { ok: false, code: 'BAD_AGGREGATE', count: statements.length, ...(reason && { reason }) },
+      { ok: false, code: 'BAD_AGGREGATE', ...known, ...(reason && { reason }) },
       reason === undefined
-        ? `invalid: not an aggregate of signatures for ${plural(statements.length, 'statement')}\n`
+        ? `invalid: not an aggregate of signatures for ${about}\n`
         : `invalid: ${reason}\n`,
     );
     return;
   }
-  const extract = option('extract');
   if (extract !== undefined) {
     const signatures = extractSignatures(aggregate, statements);
     const items = statements.map((s, i) => ({ ...s, signature: signatures[i]! }));
     await writeOutput(extract, formatTaskFile(items), io);
   }
-  const count = statements.length;
-  const { format, sizes } = inspectAggregate(aggregate);
+  const { format, count, sizes, elements } = inspectAggregate(aggregate);
+  const how = { bundle: 'bundled', proof: 'proved', series: 'in a series' }[format];
+  const parts = elements === undefined ? '' : `${plural(elements.length, 'aggregate')}, `;
   report(
     { ok: true, count, format, aggregate_bytes: aggregate.length, sizes },
-    `valid: ${plural(count, 'signature')} ${format === 'proof' ? 'proved' : 'bundled'} in ` +
-      `${sizes.total} bytes (including ${sizes.salts} bytes of salts)\n`,
+    `valid: ${plural(count, 'signature')} ${how} in ` +
+      `${parts}${sizes.total} bytes (including ${sizes.salts} bytes of salts)\n`,
   );
 }
