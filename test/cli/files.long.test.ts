@@ -429,3 +429,57 @@ describe('mistakes', () => {
     },
   );
 });
+
+describe('lists that do not fit one aggregate', () => {
+  // One signature again and again: what is said of it is the same.
+  const count = 8193;
+
+  it('become a series, which is verified and extracted', async () => {
+    const [one] = foreign;
+    const list = new Array<Triple>(count).fill(one!);
+    writeFileSync(at('many.ndjson'), list.map((each) => `${JSON.stringify(each)}\n`).join(''));
+    writeFileSync(at('many.json'), JSON.stringify(list));
+    const made = await run('aggregate', 'many.ndjson', '--format', 'bundle', '-o', 'many.out');
+    expect([made.code, made.err]).toEqual([0, '']);
+    expect(made.out).toMatch(/^8193 signatures valid; series of \d+ bytes .*\na series: /);
+    expect(JSON.parse(read('many.out'))).toMatchObject({ format: 'series', count });
+    for (const name of ['many.ndjson', 'many.json']) {
+      const judged = await run('verify-aggregate', 'many.out', name);
+      expect([judged.code, judged.err]).toEqual([0, '']);
+      expect(judged.out).toMatch(/^valid: 8193 signatures in a series in 2 aggregates, \d+ bytes/);
+    }
+    const extract = ['verify-aggregate', 'many.out', 'many.json', '--extract', 'again.json'];
+    expect((await run(...extract)).code).toBe(0);
+    expect(JSON.parse(read('again.json'))).toEqual(list);
+    const inspected = JSON.parse((await run('inspect', 'many.out', '--json')).out);
+    expect(inspected).toMatchObject({ kind: 'result file', format: 'series', count });
+    expect(inspected.elements).toHaveLength(2);
+    expect(inspected.elements[0]).toMatch(/^bundle of 4097 \(\d+ bytes\)$/);
+    const raw = await falconry(
+      folder.path,
+      ['aggregate', '-', '--format', 'bundle', '--raw'],
+      read('many.ndjson'),
+    );
+    expect(raw.stdout.subarray(0, 6)).toEqual(Buffer.from([0x46, 0x4c, 0x52, 0x59, 3, 1]));
+    writeFileSync(at('many.raw'), raw.stdout);
+    expect((await run('inspect', 'many.raw')).out).toMatch(/^aggregate \(series\)/);
+    const piped = await falconry(
+      folder.path,
+      ['verify-aggregate', 'many.raw', '-'],
+      read('many.ndjson'),
+    );
+    expect(piped.code).toBe(0);
+    list[5000] = { ...one!, digest: '0x01' };
+    writeFileSync(at('wrong.json'), JSON.stringify(list));
+    const refused = await run('verify-aggregate', 'many.out', 'wrong.json');
+    expect([refused.code, refused.out]).toEqual([
+      1,
+      'invalid: not an aggregate of signatures for 8193 statements\n',
+    ]);
+    const invalid = await run('aggregate', 'wrong.json', '--format', 'bundle', '-o', 'none.out');
+    expect(invalid.code).toBe(1);
+    expect(invalid.err).toMatch(/^1 of 8193 signatures is invalid\n/);
+    expect(invalid.err).toContain('5000');
+    expect(() => statSync(at('none.out'))).toThrow();
+  }, 300_000);
+});
