@@ -40,8 +40,9 @@ const OTHER_JUDGES: readonly string[] = [
 const OTHERS: readonly RegExp[] = [
   /\.(md|gen\.ts)$/,
   /^src\/aggregate\/proof\/(prover\/|size|index)/,
-  // The caller's arguments, which formats to make, threads, and memory.
-  /^src\/aggregate\/(arguments|options|chooseFormat|pool|threads|work|aggregateWorker)\.ts$/,
+  // The caller's arguments, which formats and series to make, threads, and memory.
+  /^src\/aggregate\/(arguments|options|chooseFormat|aggregateStream)\.ts$/,
+  /^src\/aggregate\/(pool|threads|work|aggregateWorker)\.ts$/,
   /^src\/aggregate\/proof\/instances\.ts$/,
   /^assembly\/labrador\/(index|params)\.ts$/,
 ];
@@ -71,7 +72,9 @@ const RULES: readonly Rule[] = [
   { files: /^src\/falcon\/profiles\/fnDsaVerifier\.ts$/, tests: ['../falcon/profiles/fnDsaDraft'] },
   { files: /^src\/falcon\/profiles\/sha3\.ts$/, tests: ['../falcon/profiles/sha3'] },
   { files: within('container'), tests: ['container', 'format'], except: WRITING },
-  { files: within('bundle'), tests: ['bundle', 'tamper'], except: ['encodeBundle'] },
+  { files: within('bundle'), tests: ['bundle', 'tamper', 'series'], except: ['encodeBundle'] },
+  { files: within('series'), tests: ['series', 'vectors'] },
+  { files: within('(sources|verifyStream)'), tests: ['series', 'streams', 'vectors'] },
   {
     files: within('gaussianCoder'),
     tests: ['gaussianCoder', 'bundle'],
@@ -85,7 +88,7 @@ const RULES: readonly Rule[] = [
   { files: within('openAggregate'), tests: ['tamper', 'format', 'salts', 'profiles'] },
   {
     files: within('salts'),
-    tests: ['salts', 'container', 'format'],
+    tests: ['salts', 'container', 'format', 'series'],
     except: ['codeSalts'],
   },
   { files: within('statement'), tests: ['bundle', 'tamper'], calls: true },
@@ -93,12 +96,22 @@ const RULES: readonly Rule[] = [
   {
     files: within('onThreads'),
     tests: ['tamper', 'format', 'bundle', 'threads'],
-    only: ['verifyWith', 'verifyProofWith', 'invalidItemsIn', 'chunksOf', 'checkChunks'],
+    only: [
+      'verifyWith',
+      'verifyClaimWith',
+      'verifyProofWith',
+      'invalidItemsIn',
+      'chunksOf',
+      'checkChunks',
+    ],
   },
   {
     files: within('proofFormat'),
-    tests: ['format', ...PROOFS, 'threads'],
-    only: ['verifyProof', 'verifyProofIn', 'sectionsOf', 'positionsOf', 'isTooLongForProof'],
+    tests: ['format', ...PROOFS, 'threads', 'series'],
+    only: [
+      ...['verifyProof', 'verifyProofIn', 'placedSections', 'sectionsOf', 'openProof'],
+      ...['positionsOf', 'isTooLongForProof'],
+    ],
   },
   {
     files: within('wasm'),
