@@ -108,6 +108,20 @@ describe('the SQLite file', () => {
     await store.close();
   });
 
+  it('gives a task at most 4096 parts', async ({ path }) => {
+    const store = sqliteTableStore({ path });
+    const { id } = await accepted(
+      store.tasks.put({ ...task, state: 'created', parts: true, ttlMs: 9e6 }),
+    );
+    const db = new DatabaseSync(path);
+    db.exec('UPDATE tasks SET parts = 4095');
+    db.close();
+    const put = () => store.tasks.putPart({ parent: id, clientId: 1, threads: 1, ttlMs: 0 });
+    expect(await put()).toMatchObject({ ok: true, task: { part: 4095 } });
+    expect(await put()).toEqual({ ok: false, reason: 'tooMany' });
+    await store.close();
+  });
+
   it('answers every question of the port from an index', async ({ path }) => {
     const seen = new Set<string>();
     const { prepare } = DatabaseSync.prototype;
@@ -127,11 +141,12 @@ describe('the SQLite file', () => {
     await store.tasks.depth();
     await store.tasks.sweep({ answerMs: 1, retentionMs: 1 });
     await store.tasks.referenced(['a']);
+    await store.tasks.parts(1);
     await store.close();
     DatabaseSync.prototype.prepare = prepare;
 
     const questions = Array.from(seen).filter((sql) => sql.includes('FROM tasks'));
-    expect(questions.length).toBe(14);
+    expect(questions.length).toBe(17);
     const db = new DatabaseSync(path);
     for (const sql of questions) {
       const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();

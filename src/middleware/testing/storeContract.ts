@@ -7,6 +7,7 @@ import { isFinal, TASK_STATES } from '../../wire/taskStates.ts';
 import type { CompleteStore, ServiceStore, UnfinishedQuery } from '../stores/port/serviceStore.ts';
 import { clientContract } from './clientContract.ts';
 import { keyContract } from './keyContract.ts';
+import { partContract } from './partContract.ts';
 import { queueContract } from './queueContract.ts';
 import type { TestRunner } from './storeWorld.ts';
 import {
@@ -115,7 +116,8 @@ function suite<Store extends Pick<ServiceStore, 'tasks'>>(
 
 /** The port `TaskStore`: what clients do, and the queue for workers. */
 export function taskStoreContract(runner: TestRunner, name: string, open: OpenStore): void {
-  suite(runner, `${name}: the contract of a task store`, open, clientContract, queueContract);
+  const contracts = [clientContract, queueContract, partContract];
+  suite(runner, `${name}: the contract of a task store`, open, ...contracts);
 }
 
 /** The port `ApiKeyStore`, beside that for tasks. */

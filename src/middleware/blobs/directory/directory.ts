@@ -4,6 +4,7 @@
  *   <path>/tmp/<random>                  being written
  *   <path>/inputs/<random>.json          task files
  *   <path>/results/<attempt>/<id>.json   result files
+ *   <path>/parts/<id>/<SHA-256>.json     results of parts
  *
  * A file is written to `tmp`, synced, and renamed to its place, whose directory is then synced. At
  * every moment there is either no file under a key or the whole one, and it survives a power cut.
@@ -40,7 +41,8 @@ interface DirectoryOptions {
 }
 
 /** The only valid keys; nothing else ever becomes a path. */
-const KEY = /^(inputs\/[0-9a-f-]{36}|results\/\d{1,16}\/\d{1,16})\.json$/;
+const KEY =
+  /^(inputs\/[0-9a-f-]{36}|results\/\d{1,16}\/\d{1,16}|parts\/\d{1,16}\/[0-9a-f]{64})\.json$/;
 
 const TEMPORARY = 'tmp';
 
@@ -65,7 +67,7 @@ export function directoryBlobs(options: DirectoryOptions): BlobStore {
   return {
     async put(key, body, limits) {
       const place = pathOf(key);
-      const share = key.startsWith('results/') ? 0.5 : 1;
+      const share = key.startsWith('inputs/') ? 1 : 0.5;
       const requireRoom = (bytes: number) => requireFree(root, minFreeBytes, share, bytes);
       return putFile(root, { key, place }, body, limits, requireRoom).catch(nameFullDisk);
     },
@@ -171,7 +173,7 @@ async function clean(
     for (const key of batch) if (!needed.has(key)) await remove(key);
     batch = [];
   };
-  for (const folder of ['inputs', 'results']) {
+  for (const folder of ['inputs', 'results', 'parts']) {
     for await (const key of oldFiles(root, folder, beforeMs)) {
       if (!KEY.test(key)) continue;
       batch.push(key);

@@ -60,9 +60,10 @@ export interface StoredBlob {
  * Stores task files and results. A host that writes its own tests it with `blobContract` of
  * `falconry/testing`.
  *
- * The service chooses all keys: `inputs/<UUID>.json` for a task file, and
- * `results/<attempt>/<task id>.json` for a result. `put` writes a key once, and readers never get
- * part of a file or a mixture of two. A store with its own upload URLs may use one key for all
+ * The service chooses all keys: `inputs/<UUID>.json` for a task file,
+ * `results/<attempt>/<task id>.json` for a result, and `parts/<task id>/<SHA-256>.json` for that of
+ * a part. `put` writes a key once, or the same bytes again, and readers never get part of a file or
+ * a mixture of two. A store with its own upload URLs may use one key for all
  * uploads to a task: the `tag` of a ref names the version, and `get` and `read` reject others.
  *
  * Contract:
@@ -148,4 +149,9 @@ export function newInputKey(): string {
  */
 export function resultKey(taskId: number, attempt: number): string {
   return `results/${attempt}/${taskId}.json`;
+}
+
+/** @returns the key of the result of a part, by its task and its bytes */
+export function partKey(taskId: number, sha256: string): string {
+  return `parts/${taskId}/${sha256}.json`;
 }

@@ -5,14 +5,20 @@
  *   <prefix>uploads/<id mod 256>/<id>.json  the same, divided
  *   <prefix>inputs/<random>.json          task files of direct requests, or through the service
  *   <prefix>results/<attempt>/<id>.json   result files
+ *   <prefix>parts/<id>/<SHA-256>.json     results of parts
  */
 
 /** The only valid keys; nothing else becomes part of an address. */
-const KEY =
-  /^(inputs\/[0-9a-f-]{36}|uploads\/(\d{1,3}\/)?\d{1,16}|results\/\d{1,16}\/\d{1,16})\.json$/;
+const KEYS = [
+  /inputs\/[0-9a-f-]{36}/,
+  /uploads\/(\d{1,3}\/)?\d{1,16}/,
+  /results\/\d{1,16}\/\d{1,16}/,
+  /parts\/\d{1,16}\/[0-9a-f]{64}/,
+];
+const KEY = new RegExp(`^(${KEYS.map(({ source }) => source).join('|')})\\.json$`);
 
 /** Prefixes of the keys, for lists. */
-export const FOLDERS = ['uploads/', 'inputs/', 'results/'] as const;
+export const FOLDERS = ['uploads/', 'inputs/', 'results/', 'parts/'] as const;
 
 const PARTS = 256;
 

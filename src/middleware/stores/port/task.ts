@@ -3,7 +3,9 @@
  *
  * TERMINOLOGY
  *   task       one batch of signatures and its result; a row in a store
- *   kind       the work to do; currently always 'aggregate'
+ *   kind       the work to do: 'aggregate' makes an aggregate of the task file; a task with parts
+ *              is a 'merge', which joins the aggregates of its 'part's to a series
+ *   part       a row below a task with parts, its parent, with a file and an attempt of its own
  *   state      see below; the texts on the wire are derived from it, never stored
  *   input      the task file: a blob, named by its key; replaceable until the notification
  *   result     the result file: a blob whose key ends in `<task id>.json`
@@ -25,6 +27,18 @@
  *                                        └──▶ cancelled (from every unfinished state)
  *
  * A direct request starts in `waiting`. Completed, failed, cancelled and expired are final.
+ *
+ * A task with parts is `uploaded` from its first part until the notification, which closes the list
+ * of parts. Then it waits for them, and the end of the last one makes it claimable:
+ *
+ *            upload       claim                                   lease ended: back to waiting
+ *   created ─────▶ waiting ─────▶ verifying ─────▶ aggregating ─────▶ completed ─┐
+ *                   ▲  ▲                └────────────┴──▶ failed ─┐              │
+ *                   │  └── upload of another file, while open ────┘              │
+ *                   └─────── the result is damaged, when it is merged ───────────┘
+ *
+ * While the list is open, a part that fails can be replaced; a part that fails later fails the
+ * task. The end of a task cancels its parts, which `sweep` removes with their files.
  */
 import {
   CodedError,
@@ -47,14 +61,26 @@ export const TRANSITIONS: Readonly<Record<TaskState, readonly TaskState[]>> = {
   expired: [],
 };
 
+/** Further steps of parts and their parents. */
+const PART_TRANSITIONS: Readonly<Partial<Record<TaskState, readonly TaskState[]>>> = {
+  created: ['waiting'],
+  waiting: ['failed'],
+  completed: ['waiting'],
+  failed: ['waiting'],
+};
+
+/** Maximum number of parts of a task. */
+export const MAX_PARTS = 4096;
+
 /** Returns whether a worker holds the task in this state. */
 export function isRunning(state: TaskState): boolean {
   return state === 'verifying' || state === 'aggregating';
 }
 
 /** Returns whether the step is legal. */
-export function canGo(from: TaskState, to: TaskState): boolean {
-  return TRANSITIONS[from].includes(to);
+export function canGo(from: TaskState, to: TaskState, kind: TaskKind = 'aggregate'): boolean {
+  const own = kind === 'aggregate' ? undefined : PART_TRANSITIONS[from];
+  return TRANSITIONS[from].includes(to) || own?.includes(to) === true;
 }
 
 /** The progress of a worker. `total` is 0 until it is known. */
@@ -79,6 +105,8 @@ export interface TaskError {
     readonly message: string;
   }[];
   readonly total?: number;
+  /** The part at fault; indices count from its start. */
+  readonly part?: number;
 }
 
 /** A CodedError with everything that clients see of a failure. */
@@ -110,12 +138,28 @@ export interface TaskResult {
   readonly aggregateBytes: number;
 }
 
+export type TaskKind = 'aggregate' | 'part' | 'merge';
+
+/** Numbers of parts of a task. */
+export interface PartCounts {
+  readonly announced: number;
+  /** Uploaded, and not failed. */
+  readonly ready: number;
+  readonly done: number;
+}
+
 /** A task as read from a store. Never changed in place: every read returns a new object. */
 export interface Task {
   /** The wire's `process_id`: 1..2^53-1, later tasks have larger ones. */
   readonly id: number;
   readonly clientId: number;
-  readonly kind: 'aggregate';
+  readonly kind: TaskKind;
+  /** The task that this is a part of, or null. */
+  readonly parent: number | null;
+  /** The number of this part, from 0 in the order of the list; null for others. */
+  readonly part: number | null;
+  /** Null unless the kind is 'merge'. */
+  readonly parts: PartCounts | null;
   readonly state: TaskState;
   /** Number of claims so far; 0 = never claimed. */
   readonly attempt: number;
@@ -125,7 +169,7 @@ export interface Task {
   readonly losses: number;
   /** True if set aside: not claimable until an operator puts it back. */
   readonly quarantined: boolean;
-  /** Signatures in the task file; 0 until it has been read. */
+  /** Signatures in the task file; 0 until it has been read. Of parts: in those that are done. */
   readonly count: number;
   /** Planned worker threads; after the claim, the actual number (`VCPUs`). */
   readonly threads: number;

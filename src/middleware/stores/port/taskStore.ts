@@ -22,7 +22,15 @@ export interface NewTask {
   readonly requestId?: string;
   /** Its `traceparent` (W3C Trace Context), for the spans of its phases. */
   readonly traceparent?: string;
+  /** True for a task with parts, which has no file of its own. Only in 'created'. */
+  readonly parts?: boolean;
 }
+
+/** A part of a task; `ttlMs` is the time for its upload, and for the next part. */
+export type NewPart = Pick<
+  NewTask,
+  'clientId' | 'threads' | 'ttlMs' | 'requestId' | 'traceparent'
+> & { readonly parent: number };
 
 /** Limits of a client, checked in the transaction of the change; absent: unlimited. */
 export interface ClientLimits {
@@ -66,6 +74,16 @@ export type PutOutcome =
   /** 'superseded': the hold on the Idempotency-Key has ended, and another request has it. */
   | { readonly ok: false; readonly reason: 'openTasks' | 'storedBytes' | 'superseded' };
 
+export type PutPartOutcome =
+  | { readonly ok: true; readonly task: Task }
+  /**
+   * 'noParts': the task has none. 'closed': notified, or ended. 'tooMany': it has `MAX_PARTS`.
+   */
+  | {
+      readonly ok: false;
+      readonly reason: 'missing' | 'noParts' | 'closed' | 'tooMany' | 'superseded';
+    };
+
 export type UploadOutcome =
   /** `replaced`: the earlier file, which the caller deletes. */
   | { readonly ok: true; readonly task: Task; readonly replaced: string | null }
@@ -77,9 +95,13 @@ export type NotifyOutcome =
   | { readonly ok: true; readonly task: Task; readonly first: boolean }
   /**
    * 'ended': cancelled or expired before any notification. 'storedBytes': the file that came with
-   * the notification is over the client's limit; the caller deletes it.
+   * the notification is over the client's limit; the caller deletes it. 'incomplete': some part has
+   * not been uploaded, or has failed.
    */
-  | { readonly ok: false; readonly reason: 'missing' | 'notUploaded' | 'ended' | 'storedBytes' };
+  | {
+      readonly ok: false;
+      readonly reason: 'missing' | 'notUploaded' | 'ended' | 'storedBytes' | 'incomplete';
+    };
 
 export type CancelOutcome =
   | { readonly ok: true; readonly task: Task; readonly blobs: readonly string[] }
@@ -98,6 +120,12 @@ export interface ListQuery {
   /** By id; 'asc' (oldest first) by default. */
   readonly order?: 'asc' | 'desc';
   readonly state?: TaskState;
+}
+
+export interface PartQuery {
+  readonly state?: TaskState;
+  /** Maximum number of parts, 1 or more. */
+  readonly limit?: number;
 }
 
 export interface ListPage {
@@ -160,6 +188,8 @@ export interface Sweep {
   /** Ids of the tasks that expired. */
   readonly expired: readonly number[];
   readonly removed: number;
+  /** Ids of the removed parts of ended tasks. */
+  readonly parts: readonly number[];
   /** Number of forgotten Idempotency-Keys, if the store knows it. */
   readonly forgotten?: number;
   /** The sweep did nothing for this reason. */
@@ -178,6 +208,8 @@ export interface TaskNews {
   readonly clientId: number;
   readonly state: TaskState;
   readonly attempt: number;
+  /** True for a part, if known: its client sees only its task. */
+  readonly isPart?: boolean;
   /** True if this store object made the change; news of others may be lost. */
   readonly own: boolean;
 }
@@ -217,7 +249,9 @@ export interface QueueDepth {
  *    `verifying` → `aggregating` → `completed`; from `uploaded` to itself, by another file; from
  *    the first two to `expired`; from the two that are running back to `waiting`, and to `failed`;
  *    from every state that is not final to `cancelled`. Losing a race is an outcome, not an
- *    exception.
+ *    exception. `task.ts` has the further steps of tasks with parts. Parts are tasks for workers
+ *    and for `upload`; for every other verb of clients, lists and limits of tasks, they do not
+ *    exist. A part keeps its file until its task has ended.
  * 5. Ids are safe integers from 1. They increase in the order in which a client's tasks become
  *    visible, so that paging by id misses none. Ids are never reused, even after a removal.
  * 6. The store never touches blobs. A verb that ends the use of a blob returns its key after the
@@ -242,8 +276,15 @@ export interface TaskStore {
    * with `hold`, refused as 'superseded' if the hold has ended or already created a task.
    */
   put(task: NewTask, options?: PutOptions): Promise<PutOutcome>;
-  /** @returns the task; null if there is none, or if it belongs to another client */
+  /** Adds the next part of a task that is open, and extends the deadline of both. */
+  putPart(part: NewPart, options?: Pick<PutOptions, 'hold'>): Promise<PutPartOutcome>;
+  /**
+   * @returns the task; null if there is none, or, with `clientId`, if it belongs to another client
+   *   or is a part
+   */
   get(id: number, clientId?: number): Promise<Task | null>;
+  /** Returns the parts of a task in order: all, or the first ones in a state. */
+  parts(id: number, query?: PartQuery): Promise<readonly Task[]>;
   /** Lists tasks of a client in order of id, without their errors, which can be long. */
   list(query: ListQuery): Promise<ListPage>;
   /** Returns a client's unfinished tasks, and the bytes of the files of all its tasks. */
@@ -254,12 +295,17 @@ export interface TaskStore {
   /**
    * created | uploaded → uploaded, with this file, before the deadline. A replaced file does not
    * count towards the limit.
+   *
+   * A part of an open task that is created, waiting or failed → waiting.
    */
   upload(id: number, input: BlobRef, limits?: ClientLimits): Promise<UploadOutcome>;
   /**
    * uploaded → waiting; `submittedAt` becomes now. `input` is for uploads that bypass the service:
    * with it, created → uploaded → waiting is one step, within the limits. A repeated notification
    * changes nothing and is `ok`, whatever the state of the task.
+   *
+   * A task with parts is closed if each of them is uploaded and none has failed. It can be claimed
+   * once all are done.
    */
   notify(
     id: number,
@@ -267,8 +313,12 @@ export interface TaskStore {
     input?: BlobRef,
     limits?: ClientLimits,
   ): Promise<NotifyOutcome>;
-  /** Extends the deadline of a task before its notification. @returns null if there is none */
-  renew(id: number, clientId: number, ttlMs: number): Promise<Task | null>;
+  /**
+   * Extends the deadline of a task before its notification; with `part`, also that of this part.
+   *
+   * @returns the task or the part; null if there is none, or if it takes no file
+   */
+  renew(id: number, clientId: number, ttlMs: number, part?: number): Promise<Task | null>;
   /**
    * Any unfinished state → cancelled, even if set aside. The worker is informed by `extend` or
    * `watch`. `blobs` is the task's former file, if it had one.
@@ -293,16 +343,23 @@ export interface TaskStore {
   /** Heartbeat of all tasks of a process. @returns the ids of those still held */
   extendAll(attempts: readonly Attempt[], leaseMs: number): Promise<ReadonlySet<number>>;
   /**
-   * aggregating → completed. The caller deletes the input.
+   * aggregating → completed. The caller deletes the input, unless this is a part: the last one of a
+   * closed task makes the task claimable.
    *
    * @returns false if the attempt has lost the task, or it is not aggregating: delete the result
    */
   finish(id: number, attempt: number, result: TaskResult): Promise<boolean>;
   /**
    * → failed, with the error; the caller deletes the input. With `retry`: → waiting, with its input
-   * and without an error, not claimable before the delay is over.
+   * and without an error, not claimable before the delay is over. The error of a part becomes that
+   * of its task, which fails if it is closed.
    */
   fail(id: number, attempt: number, error: TaskError, retry?: Retry): Promise<boolean>;
+  /**
+   * Makes parts whose results are damaged again: completed → waiting, and the task, whose attempt
+   * ends, waits for them.
+   */
+  remake(id: number, attempt: number, parts: readonly number[]): Promise<boolean>;
   /** → waiting, claimable at once and without a failure, for a worker that shuts down. */
   release(id: number, attempt: number): Promise<boolean>;
   /**
@@ -318,7 +375,8 @@ export interface TaskStore {
   putBack(id: number): Promise<boolean>;
 
   /**
-   * created | uploaded past their deadline → expired; removes old final tasks and Idempotency-Keys.
+   * created | uploaded past their deadline → expired; removes old final tasks, parts of ended tasks,
+   * and Idempotency-Keys.
    * Does nothing while the clock is suspect. Safe at any time, in any process.
    */
   sweep(options: SweepOptions): Promise<Sweep>;

@@ -1,4 +1,4 @@
-/** SQL for the end of a task: its row, and the counters of its client. */
+/** SQL for the end of a task: its row, its parts, and the counters of its client. */
 import { newsColumns, type TaskRow, taskColumns } from './rows.ts';
 
 export const FINAL = `('completed', 'failed', 'cancelled', 'expired')`;
@@ -13,19 +13,29 @@ export const END = (s: string) => `updated_at = clock_timestamp(),
   input_key = NULL, input_bytes = NULL, input_tag = NULL,
   input_sha256 = NULL`;
 
+/**
+ * Cancels the parts of the rows of `ended`, which has their task. Whatever counts for the client
+ * joins {@link AFTER_PARTS}, so that the parts are locked first.
+ */
+export const CANCEL_PARTS = (s: string, ended: string) => `gone AS (
+      UPDATE ${s}.tasks p SET state = 'cancelled', due_ms = NULL, quarantined = false
+      FROM ${ended} WHERE p.parent = ${ended}.id AND p.state <> 'cancelled' RETURNING 1)`;
+export const AFTER_PARTS = '(SELECT count(*) FROM gone) after';
+
 /** Cancels the task `$1` if `where` holds; returns a row of {@link Endings}. */
 export function cancelling(s: string, where: string): string {
   return `
     WITH old AS (
       SELECT id, client_id, input_key, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
-      WHERE id = $1 AND ${where} FOR UPDATE),
+      WHERE id = $1 AND parent IS NULL AND ${where} FOR UPDATE),
     done AS (
       UPDATE ${s}.tasks t SET ${END(s)}, state = 'cancelled' FROM old WHERE t.id = old.id
       RETURNING ${taskColumns('t')}),
+    ${CANCEL_PARTS(s, 'done')},
     counted AS (
       UPDATE ${s}.clients c SET open_tasks = c.open_tasks - 1,
         stored_bytes = c.stored_bytes - old.bytes
-      FROM old WHERE c.id = old.client_id)
+      FROM old, ${AFTER_PARTS} WHERE c.id = old.client_id)
     SELECT ${taskColumns('done')}, old.input_key AS old_input FROM done JOIN old USING (id)`;
 }
 
@@ -47,11 +57,12 @@ export function ending(s: string, { where, set, resultBytes = '0' }: Outcome): s
   return `
     WITH done AS (
       UPDATE ${s}.tasks t SET ${END(s)}, ${set} FROM ${s}.tasks found
-      WHERE t.id = $1 AND found.id = $1 AND ${where}
+      WHERE t.id = $1 AND found.id = $1 AND t.parent IS NULL AND ${where}
       RETURNING ${newsColumns('t')}, coalesce(found.input_bytes, 0) AS old_bytes),
+    ${CANCEL_PARTS(s, 'done')},
     counted AS (
       UPDATE ${s}.clients c SET open_tasks = c.open_tasks - 1,
         stored_bytes = c.stored_bytes - done.old_bytes + ${resultBytes}
-      FROM done WHERE c.id = done.client_id)
+      FROM done, ${AFTER_PARTS} WHERE c.id = done.client_id)
     SELECT ${newsColumns('done')} FROM done`;
 }

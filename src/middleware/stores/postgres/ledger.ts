@@ -33,12 +33,13 @@ export class Ledger {
   tell(rows: readonly NewsRow[], hint = true): void {
     if (rows.length === 0) return;
     const news = rows.map(
-      ({ id, client_id, state, attempt }): TaskNews => ({
+      ({ id, client_id, state, attempt, parent }): TaskNews => ({
         id,
         clientId: client_id,
         state,
         attempt,
         own: true,
+        ...(parent !== null && { isPart: true }),
       }),
     );
     queueMicrotask(() => this.#listeners.tell(news));

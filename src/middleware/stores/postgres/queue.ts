@@ -6,12 +6,21 @@ import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
 import { named, type Statement } from './database.ts';
 import { ending, RUNNING } from './endings.ts';
 import type { Ledger } from './ledger.ts';
+import { failPartText, finishPartText, remakeText } from './partTexts.ts';
 import { type NewsRow, newsColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
 import { advisoryKey } from './schema.ts';
 
 type Queue = Pick<
   TaskStore,
-  'claim' | 'extend' | 'extendAll' | 'finish' | 'fail' | 'setAside' | 'putBack' | 'release'
+  | 'claim'
+  | 'extend'
+  | 'extendAll'
+  | 'finish'
+  | 'fail'
+  | 'remake'
+  | 'setAside'
+  | 'putBack'
+  | 'release'
 >;
 
 interface QueueOptions {
@@ -35,7 +44,7 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
   const sql = outcomes(database.schema);
   const claims = new Claims(ledger, options);
   const held = async (statement: Statement, values: readonly unknown[]) =>
-    (await ledger.change<NewsRow>(statement, values)).length === 1;
+    (await ledger.change<NewsRow>(statement, values)).length > 0;
 
   return {
     claim: (claim) => claims.claim(claim),
@@ -62,12 +71,16 @@ export function queue(ledger: Ledger, options: QueueOptions): Queue {
     async finish(id, attempt, { blob, format, aggregateBytes }) {
       const { key, bytes, tag = null, sha256 = null } = blob;
       const values = [id, attempt, key, bytes, tag, format, aggregateBytes, sha256];
-      return held(sql.finish, values);
+      return (await held(sql.finish, values)) || held(sql.finishPart, values);
     },
-    fail: (id, attempt, error, retry) =>
-      retry
-        ? held(sql.retry, [id, attempt, retry.delayMs, retry.blameless ? 0 : 1])
-        : held(sql.fail, [id, attempt, JSON.stringify(error)]),
+    async fail(id, attempt, error, retry) {
+      if (retry) {
+        return held(sql.retry, [id, attempt, retry.delayMs, retry.blameless ? 0 : 1]);
+      }
+      const values = [id, attempt, JSON.stringify(error)];
+      return (await held(sql.fail, values)) || held(sql.failPart, values);
+    },
+    remake: (id, attempt, parts) => held(sql.remake, [id, attempt, parts]),
     release: (id, attempt) => held(sql.release, [id, attempt]),
     setAside: (id, attempt, error) => held(sql.setAside, [id, attempt, JSON.stringify(error)]),
     putBack: (id) => held(sql.putBack, [id]),
@@ -103,6 +116,9 @@ function outcomes(s: string) {
       where: `t.attempt = $2 AND t.state IN ${RUNNING}`,
       set: `state = 'failed', failures = t.failures + 1, error = $3`,
     }),
+    finishPart: finishPartText(s),
+    failPart: failPartText(s),
+    remake: remakeText(s),
     retry: waits(`failures = failures + $4::integer, due_ms = ${s}.now_ms() + $3::bigint`),
     release: waits(`due_ms = ${s}.now_ms()`),
     setAside: waits('quarantined = true, error = $3, due_ms = NULL'),

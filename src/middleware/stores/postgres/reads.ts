@@ -7,11 +7,13 @@ import { type Database, named } from './database.ts';
 import { RUNNING } from './endings.ts';
 import { listedColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
 
-type Reads = Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth' | 'referenced'> &
+type Reads = Pick<TaskStore, 'get' | 'parts' | 'list' | 'usage' | 'depth' | 'referenced'> &
   Pick<OperatorStore, 'unfinished'>;
 
 /** Matches the id at the end of a result's key: see `resultKey`. */
 const RESULT_KEY = /(?:^|\/)results\/\d+\/(\d{1,16})\.json$/;
+/** Matches the id of the task in the key of a part's result: see `partKey`. */
+const PART_KEY = /(?:^|\/)parts\/(\d{1,16})\//;
 
 interface DepthRow {
   readonly state: UnfinishedState | 'quarantined';
@@ -28,13 +30,22 @@ export function reads(database: Database): Reads {
     depth: depthText(s),
     referenced: `SELECT input_key AS key FROM ${s}.tasks WHERE input_key = ANY ($1::text[])
       UNION SELECT result_key FROM ${s}.tasks
-        WHERE id = ANY ($2::bigint[]) AND result_key = ANY ($1)`,
+        WHERE id = ANY ($2::bigint[]) AND result_key = ANY ($1)
+      UNION SELECT result_key FROM ${s}.tasks
+        WHERE parent = ANY ($3::bigint[]) AND result_key = ANY ($1)`,
+    parts: `SELECT ${taskColumns('t')} FROM ${s}.tasks t
+      WHERE t.parent = $1 AND ($2::text IS NULL OR t.state = $2) ORDER BY t.part LIMIT $3`,
   });
   return {
     async get(id, clientId) {
       const [row] = await database.ask<TaskRow>(sql.get, [id]);
-      if (!row || (clientId !== undefined && row.client_id !== clientId)) return null;
+      const isHidden = row?.client_id !== clientId || row?.parent !== null;
+      if (!row || (clientId !== undefined && isHidden)) return null;
       return toTask(row);
+    },
+    async parts(id, { state, limit } = {}) {
+      const rows = await database.ask<TaskRow>(sql.parts, [id, state ?? null, limit ?? null]);
+      return rows.map(toTask);
     },
     async list(query) {
       const { clientId, limit, order, state } = query;
@@ -64,8 +75,9 @@ export function reads(database: Database): Reads {
       return { states, quarantined, oldestWaitingMs };
     },
     async referenced(keys) {
-      const ids = keys.flatMap((key) => RESULT_KEY.exec(key)?.[1] ?? []);
-      const rows = await database.ask<{ key: string }>(sql.referenced, [keys, ids]);
+      const ids = (form: RegExp) => keys.flatMap((key) => form.exec(key)?.[1] ?? []);
+      const values = [keys, ids(RESULT_KEY), ids(PART_KEY)];
+      const rows = await database.ask<{ key: string }>(sql.referenced, values);
       return new Set(rows.map(({ key }) => key));
     },
   };
@@ -85,7 +97,8 @@ function listStatement(s: string, { order = 'asc', state }: ListQuery) {
   return {
     name: `list ${order}${only && ' by state'}`,
     text: `WITH page AS MATERIALIZED (
-        SELECT id FROM ${s}.tasks WHERE client_id = $1 AND id ${from} $3 ${only}
+        SELECT id FROM ${s}.tasks
+        WHERE client_id = $1 AND parent IS NULL AND id ${from} $3 ${only}
         ORDER BY id ${direction} LIMIT $2)
       SELECT ${listedColumns('t')} FROM page JOIN ${s}.tasks t USING (id)
       ORDER BY t.id ${direction}`,
@@ -117,7 +130,7 @@ function depthText(s: string): string {
   const age = `(extract(epoch FROM clock_timestamp() - min(submitted_at)) * 1000)::bigint`;
   return [
     part('state', `state IN ('created', 'uploaded')`),
-    part('state', `state = 'waiting' AND NOT quarantined`, age),
+    part('state', `state = 'waiting' AND NOT quarantined AND due_ms IS NOT NULL`, age),
     part('state', `state IN ${RUNNING}`),
     part(`'quarantined'`, 'quarantined'),
   ].join(' UNION ALL ');

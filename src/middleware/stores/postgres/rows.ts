@@ -10,6 +10,11 @@ export interface TaskRow extends ListedRow {
   readonly failures: number;
   readonly losses: number;
   readonly quarantined: boolean;
+  readonly parent: number | null;
+  readonly part: number | null;
+  readonly parts: number | null;
+  readonly parts_ready: number;
+  readonly parts_done: number;
   readonly threads: number;
   readonly submitted: boolean;
   readonly expires_ms: number;
@@ -30,6 +35,11 @@ const ALL = [
   'failures',
   'losses',
   'quarantined',
+  'parent',
+  'part',
+  'parts',
+  'parts_ready',
+  'parts_done',
   'threads',
   'submitted',
   'expires_ms',
@@ -52,14 +62,19 @@ export const taskColumns = (table: string) => of(table, ALL);
 /** The columns of a {@link ListedRow}. */
 export const listedColumns = (table: string) => of(table, LISTED_COLUMNS);
 /** The columns of {@link TaskNews}. */
-export const newsColumns = (table: string) => of(table, ['id', 'client_id', 'state', 'attempt']);
+export const newsColumns = (table: string) =>
+  of(table, ['id', 'client_id', 'state', 'attempt', 'parent']);
 
-export type NewsRow = Pick<TaskRow, 'id' | 'client_id' | 'state' | 'attempt'>;
+export type NewsRow = Pick<TaskRow, 'id' | 'client_id' | 'state' | 'attempt' | 'parent'>;
 
 export function toTask(row: TaskRow): Task {
+  const { parent, part, parts: announced, parts_ready: ready, parts_done: done } = row;
   return {
     ...toListed(row),
-    kind: 'aggregate',
+    kind: parent === null ? (announced === null ? 'aggregate' : 'merge') : 'part',
+    parent,
+    part,
+    parts: announced === null ? null : { announced, ready, done },
     attempt: row.attempt,
     failures: row.failures,
     losses: row.losses,

@@ -29,6 +29,12 @@ export const STEPS: readonly Step[] = [
     oldestReader: LAST_OLD_STEP + 1,
     statements: (s) => [functions(s), tasks(s), others(s), indexes(s)],
   },
+  {
+    about: 'tasks with parts',
+    // Earlier releases would take a part for a task.
+    oldestReader: LAST_OLD_STEP + 2,
+    statements: (s) => [parts(s)],
+  },
 ];
 
 /** The number that `new_task_id` takes, of the row that {@link numbers} is. */
@@ -168,6 +174,17 @@ const others = (s: string) => `
     name  text  PRIMARY KEY,
     value bytea NOT NULL
   );
+`;
+
+/** `parts` is null for tasks without, as `parent` and `part` are for what is no part. */
+const parts = (s: string) => `
+  ALTER TABLE ${s}.tasks ADD COLUMN parent bigint, ADD COLUMN part integer,
+    ADD COLUMN parts integer, ADD COLUMN parts_ready integer, ADD COLUMN parts_done integer;
+  DROP INDEX ${s}.tasks_of_client, ${s}.tasks_of_state;
+  CREATE INDEX tasks_of_client ON ${s}.tasks (client_id, id) WHERE parent IS NULL;
+  CREATE INDEX tasks_of_state ON ${s}.tasks (client_id, state, id) WHERE parent IS NULL;
+  CREATE UNIQUE INDEX tasks_parts ON ${s}.tasks (parent, part) WHERE parent IS NOT NULL;
+  CREATE INDEX tasks_gone ON ${s}.tasks (id) WHERE parent IS NOT NULL AND state = 'cancelled';
 `;
 
 /**

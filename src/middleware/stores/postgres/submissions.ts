@@ -3,25 +3,34 @@
  * client's; `put` takes only the client's. A verb that changed nothing then queries the reason.
  */
 import { isFinal } from '../../../wire/taskStates.ts';
-import type { BlobRef } from '../port/task.ts';
+import { type BlobRef, MAX_PARTS } from '../port/task.ts';
 import type {
   AnswerHold,
   BeginAnswer,
   ClientLimits,
+  NewPart,
   NewTask,
   NotifyOutcome,
   PutOptions,
   PutOutcome,
+  PutPartOutcome,
   TaskStore,
   UploadOutcome,
 } from '../port/taskStore.ts';
 import { type Database, named, type Statement } from './database.ts';
 import { cancelling, type Endings, FINAL } from './endings.ts';
 import type { Ledger } from './ledger.ts';
+import { closeText, putPartText, renewPartText, uploadPartText } from './partTexts.ts';
 import { type TaskRow, taskColumns, toTask } from './rows.ts';
 import { idAbove } from './schema.ts';
 
-type Submissions = Pick<TaskStore, 'put' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'>;
+type Submissions = Pick<
+  TaskStore,
+  'put' | 'putPart' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'
+>;
+
+/** A task as it is, for the reason of a refusal. */
+type Looked = TaskRow & { readonly live: boolean };
 
 interface Removed {
   readonly input_key: string | null;
@@ -31,38 +40,57 @@ interface Removed {
 export function submissions(ledger: Ledger): Submissions {
   const { database } = ledger;
   const sql = statements(database.schema);
-  type Looked = TaskRow & { readonly live: boolean };
   const look = async (id: number, clientId?: number): Promise<Looked | undefined> => {
     const [row] = await database.ask<Looked>(sql.look, [id]);
-    return clientId === undefined || row?.client_id === clientId ? row : undefined;
+    const isOwn = row?.client_id === clientId && row?.parent === null;
+    return clientId === undefined || isOwn ? row : undefined;
   };
-  const change = async (name: 'upload' | 'notify' | 'renew', values: readonly unknown[]) => {
-    const [row] = await ledger.change<Endings>(sql[name], values);
+  const change = async (statement: Statement, values: readonly unknown[]) => {
+    const [row] = await ledger.change<Endings>(statement, values);
     return row;
+  };
+
+  /** Returns whether the task or part accepts files. */
+  const takes = async ({ live, state, parent, parts }: Looked): Promise<boolean> => {
+    if (!live) return false;
+    if (parent === null) return parts === null && ['created', 'uploaded'].includes(state);
+    const above = await look(parent);
+    return isOpen(above) && ['created', 'waiting', 'failed'].includes(state);
   };
 
   return {
     put: (task, options = {}) => put(ledger, sql, task, options),
+    putPart: (part, { hold } = {}) => putPart(ledger, sql, part, hold),
     async upload(id, input, limits = {}): Promise<UploadOutcome> {
-      const row = await change('upload', [id, ...blobValues(input), finite(limits.storedBytes)]);
+      const values = [id, ...blobValues(input), finite(limits.storedBytes)];
+      let row = await change(sql.upload, values);
+      const now = row ?? (await look(id));
+      if (!row && now?.parent) row = await change(sql.uploadPart, values);
       if (row) return { ok: true, task: toTask(row), replaced: row.old_input };
-      const now = await look(id);
       if (!now) return { ok: false, reason: 'missing' };
-      const open = now.live && (now.state === 'created' || now.state === 'uploaded');
-      return { ok: false, reason: open ? 'storedBytes' : 'state' };
+      return { ok: false, reason: (await takes(now as Looked)) ? 'storedBytes' : 'state' };
     },
     async notify(id, clientId, input, limits = {}): Promise<NotifyOutcome> {
       const blob = input ? blobValues(input) : [null, null, null, null];
-      const row = await change('notify', [id, ...blob, clientId, finite(limits.storedBytes)]);
+      let row = await change(sql.notify, [id, ...blob, clientId, finite(limits.storedBytes)]);
+      let now = row ? undefined : await look(id, clientId);
+      if (now?.parts) {
+        row = await change(sql.close, [id, clientId]);
+        if (!row) now = await look(id, clientId);
+      }
       if (row) return { ok: true, task: toTask(row), first: true };
-      const now = await look(id, clientId);
       if (!now) return { ok: false, reason: 'missing' };
       if (now.submitted) return { ok: true, task: toTask(now), first: false };
       if (isFinal(now.state) || !now.live) return { ok: false, reason: 'ended' };
-      return { ok: false, reason: input ? 'storedBytes' : 'notUploaded' };
+      if (now.parts) return { ok: false, reason: 'incomplete' };
+      const isEmpty = !input || now.parts === 0;
+      return { ok: false, reason: isEmpty ? 'notUploaded' : 'storedBytes' };
     },
-    async renew(id, clientId, ttlMs) {
-      const row = await change('renew', [id, clientId, ttlMs]);
+    async renew(id, clientId, ttlMs, part) {
+      const values = [id, clientId, ttlMs];
+      const row = await (part === undefined
+        ? change(sql.renew, values)
+        : change(sql.renewPart, [...values, part]));
       return row ? toTask(row) : null;
     },
     async cancel(id, clientId) {
@@ -77,6 +105,9 @@ export function submissions(ledger: Ledger): Submissions {
     },
   };
 }
+
+const isOpen = (row: Looked | undefined): boolean =>
+  row?.live === true && !row.submitted && !isFinal(row.state);
 
 /** Maximum number of tries of a new task, since others may interfere. */
 const MAX_TRIES = 5;
@@ -110,8 +141,42 @@ async function put(
   return { ok: false, reason: 'openTasks' };
 }
 
+async function putPart(
+  ledger: Ledger,
+  sql: ReturnType<typeof statements>,
+  { clientId, parent, threads, ttlMs, requestId, traceparent }: NewPart,
+  hold: AnswerHold | undefined,
+): Promise<PutPartOutcome> {
+  const { database } = ledger;
+  const values = [clientId, parent, threads, ttlMs, requestId ?? null, traceparent ?? null];
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const [row] = await (hold
+      ? ledger.change<TaskRow>(sql.putPartHeld, [...values, hold.key, hold.token])
+      : ledger.change<TaskRow>(sql.putPart, values));
+    if (row) return { ok: true, task: toTask(row) };
+    if (hold) {
+      const asked = [clientId, hold.key, hold.token];
+      const [usage] = await database.ask<{ readonly held: boolean }>(sql.usageOf, asked);
+      if (!usage!.held) return { ok: false, reason: 'superseded' };
+    }
+    const [now] = await database.ask<Looked>(sql.look, [parent]);
+    if (!now || now.client_id !== clientId || now.parent !== null) {
+      return { ok: false, reason: 'missing' };
+    }
+    if (now.parts === null) return { ok: false, reason: 'noParts' };
+    if (!isOpen(now)) return { ok: false, reason: 'closed' };
+    if (now.parts >= MAX_PARTS) return { ok: false, reason: 'tooMany' };
+  }
+  return { ok: false, reason: 'superseded' };
+}
+
 function statements(s: string) {
   return named({
+    putPart: putPartText(s, false),
+    putPartHeld: putPartText(s, true),
+    uploadPart: uploadPartText(s),
+    close: closeText(s),
+    renewPart: renewPartText(s),
     put: putText(s, KNOWN, false),
     putHeld: putText(s, KNOWN, true),
     putFirst: putText(s, FIRST, false),
@@ -126,7 +191,8 @@ function statements(s: string) {
       FROM ${s}.tasks t WHERE t.id = $1`,
     renew: `UPDATE ${s}.tasks t
       SET expires_ms = ${s}.now_ms() + $3::bigint, updated_at = clock_timestamp()
-      WHERE id = $1 AND client_id = $2 AND NOT submitted AND state IN ('created', 'uploaded')
+      WHERE id = $1 AND client_id = $2 AND NOT submitted AND parent IS NULL
+        AND state IN ('created', 'uploaded')
       RETURNING ${taskColumns('t')}`,
     cancel: cancelling(s, `client_id = $2 AND state NOT IN ${FINAL}`),
     remove: removeText(s),
@@ -151,6 +217,7 @@ function putValues(task: NewTask, { openTasks, storedBytes }: ClientLimits): unk
     task.input?.sha256 ?? null,
     task.requestId ?? null,
     task.traceparent ?? null,
+    task.parts ?? false,
   ];
 }
 
@@ -202,24 +269,25 @@ function putText(s: string, counting: Counting, held: boolean): string {
     WITH ${
       held
         ? `held AS (SELECT 1 FROM ${s}.answers
-      WHERE client_id = $1 AND key = $14 AND token = $15 AND task_id IS NULL FOR UPDATE),`
+      WHERE client_id = $1 AND key = $15 AND token = $16 AND task_id IS NULL FOR UPDATE),`
         : ''
     }
     mine AS (${counting(s, held)}),
     made AS (
       INSERT INTO ${s}.tasks AS t (id, client_id, state, count, threads, submitted, turn, due_ms,
           expires_ms, created_at, submitted_at, updated_at, request_id, traceparent,
-          input_key, input_bytes, input_tag, input_sha256)
+          input_key, input_bytes, input_tag, input_sha256, parts, parts_ready, parts_done)
         SELECT last_task, $1, CASE WHEN $3 THEN 'waiting' ELSE 'created' END, $6, $7, $3,
           CASE WHEN $3 THEN last_turn ELSE 0 END, CASE WHEN $3 THEN ${s}.now_ms() END,
           ${s}.now_ms() + $8::bigint, clock.at, clock.at, clock.at, $12, $13,
-          $9::text, CASE WHEN $9 IS NOT NULL THEN $2 END, $10, $11
+          $9::text, CASE WHEN $9 IS NOT NULL THEN $2 END, $10, $11,
+          CASE WHEN $14::boolean THEN 0 END, CASE WHEN $14 THEN 0 END, CASE WHEN $14 THEN 0 END
         FROM mine, (SELECT clock_timestamp() AS at OFFSET 0) clock
       RETURNING ${taskColumns('t')})${
         held
           ? `,
     kept AS (UPDATE ${s}.answers a SET task_id = made.id FROM made
-      WHERE a.client_id = $1 AND a.key = $14)`
+      WHERE a.client_id = $1 AND a.key = $15)`
           : ''
       }
     SELECT ${taskColumns('made')} FROM made`;
@@ -230,6 +298,7 @@ function uploadText(s: string): string {
     WITH old AS (
       SELECT id, client_id, input_key, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
       WHERE id = $1 AND state IN ('created', 'uploaded') AND expires_ms > ${s}.now_ms()
+        AND parent IS NULL AND parts IS NULL
       FOR UPDATE),
     mine AS (
       UPDATE ${s}.clients c SET stored_bytes = c.stored_bytes - old.bytes + $3::bigint FROM old
@@ -247,6 +316,7 @@ function notifyText(s: string): string {
     WITH old AS (
       SELECT id, client_id, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
       WHERE id = $1 AND client_id = $6 AND NOT submitted AND expires_ms > ${s}.now_ms()
+        AND parent IS NULL AND parts IS NULL
         AND (state = 'uploaded' OR (state = 'created' AND $2::text IS NOT NULL))
       FOR UPDATE),
     mine AS (
@@ -270,7 +340,8 @@ function notifyText(s: string): string {
 function removeText(s: string): string {
   return `
     WITH gone AS (
-      DELETE FROM ${s}.tasks WHERE id = $1 AND client_id = $2 AND state IN ${FINAL}
+      DELETE FROM ${s}.tasks
+      WHERE id = $1 AND client_id = $2 AND parent IS NULL AND state IN ${FINAL}
       RETURNING client_id, input_key, result_key,
         coalesce(input_bytes, 0) + coalesce(result_bytes, 0) AS bytes),
     counted AS (
@@ -291,7 +362,7 @@ interface AnswerRow {
 const HELD = 'client_id = $1 AND key = $2 AND token = $3 AND task_id IS NULL';
 const heldValues = ({ clientId, key, token }: AnswerHold) => [clientId, key, token];
 
-/** @param get reads the task under a key that was used before */
+/** @param get reads the task or part under a key that was used before */
 export function answers(database: Database, get: TaskStore['get']): Answers {
   const sql = answerStatements(database.schema);
 
@@ -305,7 +376,7 @@ export function answers(database: Database, get: TaskStore['get']): Answers {
         const [row] = await database.ask<AnswerRow>(sql.lookAtAnswer, [clientId, key]);
         if (row && row.fingerprint !== fingerprint) return { kind: 'mismatch' };
         if (row && row.task_id !== null) {
-          return { kind: 'replay', task: await get(row.task_id, clientId) };
+          return { kind: 'replay', task: await get(row.task_id) };
         }
         if (row && row.left_ms > 0) return { kind: 'running', retryMs: row.left_ms };
         // It was given back, or has ended, between the two statements.

@@ -5,7 +5,7 @@
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { SUSPECT_MS, type SuspectClock, type Sweep, type SweepOptions } from '../port/taskStore.ts';
 import { named, type Statement } from './database.ts';
-import { END } from './endings.ts';
+import { AFTER_PARTS, CANCEL_PARTS, END } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { type NewsRow, newsColumns } from './rows.ts';
 import { advisoryKey } from './schema.ts';
@@ -34,24 +34,29 @@ export function upkeep(ledger: Ledger): Upkeep {
   const sweep = async ({ retentionMs, answerMs }: SweepOptions): Promise<Sweep> => {
     const before = await clock(sql.judge);
     const suspect = suspectOf(before);
-    if (suspect) return { expired: [], removed: 0, forgotten: 0, blobs: [], more: false, suspect };
+    const nothing = { expired: [], removed: 0, parts: [], forgotten: 0, blobs: [], more: false };
+    if (suspect) return { ...nothing, suspect };
     await database.ask(sql.repair);
     type Expired = NewsRow & { readonly old_input: string | null };
     const expired = await ledger.change<Expired>(sql.expire);
-    type Gone = { readonly input_key: string | null; readonly result_key: string | null };
+    type Gone = Readonly<Record<'input_key' | 'result_key', string | null>> & {
+      readonly id: number;
+    };
     const gone =
       retentionMs === undefined ? [] : await database.ask<Gone>(sql.purge, [retentionMs]);
+    const parts = await database.ask<Gone>(sql.purgeParts);
     const answers = await database.ask(sql.forget, [answerMs]);
     const keys = [
       ...expired.map((row) => row.old_input),
-      ...gone.flatMap((row) => [row.input_key, row.result_key]),
+      ...[...gone, ...parts].flatMap((row) => [row.input_key, row.result_key]),
     ];
     return {
       expired: expired.map((row) => row.id).sort((a, b) => a - b),
       removed: gone.length,
+      parts: parts.map((row) => row.id),
       forgotten: answers.length,
       blobs: keys.flatMap((key) => key ?? []),
-      more: [expired, gone, answers].some((rows) => rows.length === BATCH),
+      more: [expired, gone, parts, answers].some((rows) => rows.length === BATCH),
       ...(before && { nowMs: before.at }),
     };
   };
@@ -102,33 +107,40 @@ function statements(s: string) {
   const alone = `(SELECT coalesce(${s}.now_ms() - kept_ms, 0) <= ${SUSPECT_MS}
           AND pg_try_advisory_xact_lock(${advisoryKey(s, 'sweep')}) FROM ${s}.clock)`;
   const batch = `LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`;
-  return named({
-    expire: `WITH old AS MATERIALIZED (
-        SELECT id, client_id, input_key, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
-        WHERE state IN ('created', 'uploaded') AND expires_ms <= ${s}.now_ms() AND ${alone}
-        ORDER BY expires_ms ${batch}),
-      counted AS (
-        UPDATE ${s}.clients c SET open_tasks = c.open_tasks - of.tasks,
-          stored_bytes = c.stored_bytes - of.bytes
-        FROM (SELECT client_id, count(*) AS tasks, sum(bytes) AS bytes FROM old
-          GROUP BY client_id) of WHERE c.id = of.client_id),
-      done AS (
-        UPDATE ${s}.tasks t SET state = 'expired', ${END(s)} FROM old WHERE t.id = old.id
-        RETURNING ${newsColumns('t')})
-      SELECT ${newsColumns('done')}, old.input_key AS old_input FROM done JOIN old USING (id)`,
-    purge: `WITH old AS MATERIALIZED (
-        SELECT id FROM ${s}.tasks
-        WHERE finished_ms IS NOT NULL AND finished_ms <= ${s}.now_ms() - $1::bigint AND ${alone}
-        ORDER BY finished_ms ${batch}),
+  /** Deletes the rows with these ids. */
+  const purge = (old: string) => `WITH old AS MATERIALIZED (${old}),
       gone AS (
         DELETE FROM ${s}.tasks t USING old WHERE t.id = old.id
-        RETURNING t.client_id, t.input_key, t.result_key,
+        RETURNING t.id, t.client_id, t.input_key, t.result_key,
           coalesce(t.input_bytes, 0) + coalesce(t.result_bytes, 0) AS bytes),
       counted AS (
         UPDATE ${s}.clients c SET stored_bytes = c.stored_bytes - of.bytes
         FROM (SELECT client_id, sum(bytes) AS bytes FROM gone GROUP BY client_id) of
         WHERE c.id = of.client_id)
-      SELECT input_key, result_key FROM gone`,
+      SELECT id, input_key, result_key FROM gone`;
+  return named({
+    expire: `WITH old AS MATERIALIZED (
+        SELECT id, client_id, input_key, coalesce(input_bytes, 0) AS bytes FROM ${s}.tasks
+        WHERE state IN ('created', 'uploaded') AND expires_ms <= ${s}.now_ms()
+          AND parent IS NULL AND ${alone}
+        ORDER BY expires_ms ${batch}),
+      done AS (
+        UPDATE ${s}.tasks t SET state = 'expired', ${END(s)} FROM old WHERE t.id = old.id
+        RETURNING ${newsColumns('t')}),
+      ${CANCEL_PARTS(s, 'done')},
+      counted AS (
+        UPDATE ${s}.clients c SET open_tasks = c.open_tasks - of.tasks,
+          stored_bytes = c.stored_bytes - of.bytes
+        FROM (SELECT client_id, count(*) AS tasks, sum(bytes) AS bytes FROM old
+          GROUP BY client_id) of, ${AFTER_PARTS} WHERE c.id = of.client_id)
+      SELECT ${newsColumns('done')}, old.input_key AS old_input FROM done JOIN old USING (id)`,
+    purge: purge(`
+        SELECT id FROM ${s}.tasks
+        WHERE finished_ms IS NOT NULL AND finished_ms <= ${s}.now_ms() - $1::bigint AND ${alone}
+        ORDER BY finished_ms ${batch}`),
+    purgeParts: purge(`
+        SELECT id FROM ${s}.tasks
+        WHERE parent IS NOT NULL AND state = 'cancelled' AND ${alone} ${batch}`),
     forget: `WITH old AS MATERIALIZED (
         SELECT client_id, key FROM ${s}.answers
         WHERE created_ms < ${s}.now_ms() - $1::bigint AND ${alone}

@@ -111,10 +111,10 @@ export class Ledger {
     this.listeners.clear();
   }
 
-  /** Returns the task if it belongs to this client. */
+  /** Returns the task if it belongs to this client, and is no part. */
   owned(id: number, clientId: number): TaskRow | undefined {
     const row = this.table.row(id);
-    return row?.clientId === clientId ? row : undefined;
+    return row?.clientId === clientId && row.parent === null ? row : undefined;
   }
 
   /** Returns the task if this attempt holds it. */
@@ -138,7 +138,7 @@ export class Ledger {
   /** @throws Error for an illegal step */
   change(row: TaskRow, changes: TaskChanges): TaskRow {
     const { state = row.state } = changes;
-    if (state !== row.state && !canGo(row.state, state)) {
+    if (state !== row.state && !canGo(row.state, state, row.kind)) {
       throw new Error(`no step leads from ${row.state} to ${state}`);
     }
     const after = this.table.update(row.id, { updatedAt: timestamp(), ...changes });
@@ -146,13 +146,20 @@ export class Ledger {
     return after;
   }
 
-  /** Ends a task. The caller deletes its input. */
+  /** Ends a task, and cancels its parts. The caller deletes its input. */
   end(row: TaskRow, state: TaskState, extra: TaskChanges = {}): Ended {
     const at = timestamp();
     const times = { updatedAt: at, finishedAt: at, finishedMs: this.nowMs() };
     const cleared = { dueMs: null, input: null, quarantined: false };
     const after = this.change(row, { state, ...times, ...cleared, ...extra });
+    if (row.parts) this.table.cancelParts(row.id);
     return { task: this.told(after), blobs: row.input ? [row.input.key] : [] };
+  }
+
+  /** Ends the attempt of a part, which keeps its row. */
+  endPart(row: TaskRow, state: 'completed' | 'failed', extra: TaskChanges): TaskRow {
+    const at = timestamp();
+    return this.change(row, { state, updatedAt: at, finishedAt: at, dueMs: null, ...extra });
   }
 
   /** Removes a final task. @returns the keys of its blobs, or null for a task that is not final */
@@ -190,8 +197,8 @@ export class Ledger {
   }
 }
 
-function newsOf({ id, clientId, state, attempt }: TaskRow): TaskNews {
-  return { id, clientId, state, attempt, own: true };
+function newsOf({ id, clientId, state, attempt, parent }: TaskRow): TaskNews {
+  return { id, clientId, state, attempt, own: true, ...(parent !== null && { isPart: true }) };
 }
 
 export interface Clocks {

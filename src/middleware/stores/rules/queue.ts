@@ -5,11 +5,20 @@
 import type { Task } from '../port/task.ts';
 import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
+import { failPart, finishPart, remake } from './partRules.ts';
 import type { TaskChanges, TaskRow } from './table.ts';
 
 type Queue = Pick<
   TaskStore,
-  'claim' | 'extend' | 'extendAll' | 'finish' | 'fail' | 'setAside' | 'putBack' | 'release'
+  | 'claim'
+  | 'extend'
+  | 'extendAll'
+  | 'finish'
+  | 'fail'
+  | 'remake'
+  | 'setAside'
+  | 'putBack'
+  | 'release'
 >;
 
 export function queue(ledger: Ledger): Queue {
@@ -50,15 +59,19 @@ export function queue(ledger: Ledger): Queue {
         }),
       ),
     finish: (id, attempt, result) =>
-      whileHeld(id, attempt, (row) =>
-        row.state === 'aggregating' ? ledger.end(row, 'completed', { result }) : false,
-      ),
+      whileHeld(id, attempt, (row) => {
+        if (row.state !== 'aggregating') return false;
+        const isPart = row.parent !== null;
+        return isPart ? finishPart(ledger, row, result) : ledger.end(row, 'completed', { result });
+      }),
     fail: (id, attempt, error, retry) =>
       whileHeld(id, attempt, (row) => {
         const failures = row.failures + (retry?.blameless ? 0 : 1);
-        if (!retry) return ledger.end(row, 'failed', { failures, error });
-        return back(row, { failures, dueMs: nowMs() + retry.delayMs });
+        if (retry) return back(row, { failures, dueMs: nowMs() + retry.delayMs });
+        if (row.parent !== null) return failPart(ledger, row, { failures, error });
+        return ledger.end(row, 'failed', { failures, error });
       }),
+    remake: (id, attempt, parts) => whileHeld(id, attempt, (row) => remake(ledger, row, parts)),
     release: (id, attempt) => whileHeld(id, attempt, (row) => back(row, { dueMs: nowMs() })),
     setAside: (id, attempt, error) =>
       whileHeld(id, attempt, (row) => back(row, { error, quarantined: true, dueMs: null })),

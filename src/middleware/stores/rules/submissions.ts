@@ -6,33 +6,45 @@ import type {
   BeginAnswer,
   CancelOutcome,
   ClientLimits,
+  NewPart,
   NewTask,
   NotifyOutcome,
   PutOptions,
   PutOutcome,
+  PutPartOutcome,
   RemoveOutcome,
   TaskStore,
   UploadOutcome,
 } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
+import { close, partRefusal, takingParent, uploadPart } from './partRules.ts';
 import { hasEnded, ownHolder } from './processIdentity.ts';
 import type { AnswerRow, Table, TaskRow } from './table.ts';
 
-type Submissions = Pick<TaskStore, 'put' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'>;
+type Submissions = Pick<
+  TaskStore,
+  'put' | 'putPart' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'
+>;
 
 export function submissions(ledger: Ledger): Submissions {
   return {
     put: (task, options = {}) => ledger.write(() => put(ledger, task, options)),
+    putPart: (part, options = {}) => ledger.write(() => putPart(ledger, part, options)),
     upload: (id, input, limits = {}) => ledger.write(() => upload(ledger, id, input, limits)),
     notify: (id, clientId, input, limits = {}) =>
       ledger.write(() => notify(ledger, id, clientId, input, limits)),
     cancel: (id, clientId) => ledger.write(() => cancel(ledger, id, clientId)),
     remove: (id, clientId) => ledger.write(() => remove(ledger, id, clientId)),
-    renew: (id, clientId, ttlMs) =>
+    renew: (id, clientId, ttlMs, part) =>
       ledger.write(() => {
         const row = ledger.owned(id, clientId);
         if (!row || row.submitted || isFinal(row.state)) return null;
-        return ledger.told(ledger.change(row, { expiresMs: ledger.nowMs() + ttlMs }));
+        const expiresMs = ledger.nowMs() + ttlMs;
+        if (part === undefined) return ledger.told(ledger.change(row, { expiresMs }));
+        const own = ledger.table.part(id, part);
+        if (!own || !takingParent(ledger, own)) return null;
+        ledger.change(row, { expiresMs });
+        return ledger.told(ledger.change(own, { expiresMs }));
       }),
   };
 }
@@ -51,13 +63,34 @@ function put(ledger: Ledger, task: NewTask, options: PutOptions): PutOutcome {
   return { ok: true, task: added };
 }
 
+function putPart(
+  ledger: Ledger,
+  { parent: id, ...task }: NewPart,
+  options: PutOptions,
+): PutPartOutcome {
+  if (!stillHeld(ledger.table, options)) return { ok: false, reason: 'superseded' };
+  const parent = ledger.owned(id, task.clientId);
+  const reason = partRefusal(ledger, parent);
+  if (reason !== null) return { ok: false, reason };
+  const { announced, ...counts } = parent!.parts!;
+  const own = { kind: 'part', parent: id, part: announced } as const;
+  const added = ledger.insert({ ...newRow(ledger, { ...task, state: 'created' }), ...own });
+  const expiresMs = Math.max(parent!.expiresMs, ledger.nowMs() + task.ttlMs);
+  ledger.change(parent!, { expiresMs, parts: { ...counts, announced: announced + 1 } });
+  keepAnswer(ledger.table, options, added);
+  return { ok: true, task: added };
+}
+
 function newRow(ledger: Ledger, task: NewTask): TaskRow {
   const at = timestamp();
   const waiting = task.state === 'waiting';
   return {
     id: ledger.nextTaskId(),
     clientId: task.clientId,
-    kind: 'aggregate',
+    kind: task.parts ? 'merge' : 'aggregate',
+    parent: null,
+    part: null,
+    parts: task.parts ? { announced: 0, ready: 0, done: 0 } : null,
     state: task.state,
     attempt: 0,
     failures: 0,
@@ -91,12 +124,14 @@ function upload(
 ): UploadOutcome {
   const row = ledger.table.row(id);
   if (!row) return { ok: false, reason: 'missing' };
-  if (!canGo(row.state, 'uploaded') || row.expiresMs <= ledger.nowMs()) {
-    return { ok: false, reason: 'state' };
-  }
+  const parent = row.parent === null ? null : takingParent(ledger, row);
+  const takes = row.parent === null ? canGo(row.state, 'uploaded') && !row.parts : parent;
+  if (!takes || row.expiresMs <= ledger.nowMs()) return { ok: false, reason: 'state' };
   if (!hasRoom(ledger, row, input, limits)) return { ok: false, reason: 'storedBytes' };
-  const task = ledger.told(ledger.change(row, { state: 'uploaded', input }));
-  return { ok: true, task, replaced: row.input?.key ?? null };
+  const after = parent
+    ? uploadPart(ledger, row, parent, input)
+    : ledger.change(row, { state: 'uploaded', input });
+  return { ok: true, task: ledger.told(after), replaced: row.input?.key ?? null };
 }
 
 /** Returns whether the client has room for the file instead of the task's present one. */
@@ -123,6 +158,7 @@ function notify(
   if (isFinal(row.state) || row.expiresMs <= ledger.nowMs()) {
     return { ok: false, reason: 'ended' };
   }
+  if (row.parts) return close(ledger, row);
   if (input) {
     if (!hasRoom(ledger, row, input, limits)) return { ok: false, reason: 'storedBytes' };
     row = ledger.change(row, { state: 'uploaded', input });
@@ -159,7 +195,7 @@ export function answers(ledger: Ledger): Answers {
         const row = table.answer(clientId, key);
         if (row && row.fingerprint !== fingerprint) return { kind: 'mismatch' };
         if (row && row.taskId !== null) {
-          const task = ledger.owned(row.taskId, clientId);
+          const task = table.row(row.taskId);
           return { kind: 'replay', task: task ? ledger.told(task) : null };
         }
         const leftMs = row ? row.heldUntilMs - nowMs() : 0;

@@ -12,7 +12,13 @@ import {
 } from '../port/parts.ts';
 import type { ClientQuota, UnfinishedQuery } from '../port/serviceStore.ts';
 import type { ListedTask, Task } from '../port/task.ts';
-import type { ApiKeyRecord, ClientUsage, ListQuery, QueueDepth } from '../port/taskStore.ts';
+import type {
+  ApiKeyRecord,
+  ClientUsage,
+  ListQuery,
+  PartQuery,
+  QueueDepth,
+} from '../port/taskStore.ts';
 
 /**
  * A task with the fields that only the store needs. Times whose names end in `Ms` are of the
@@ -30,7 +36,9 @@ export interface TaskRow extends Omit<Task, 'expiresAtMs'> {
   readonly finishedMs: number | null;
 }
 
-export type TaskChanges = Partial<Omit<TaskRow, 'id' | 'clientId' | 'kind' | 'createdAt'>>;
+export type TaskChanges = Partial<
+  Omit<TaskRow, 'id' | 'clientId' | 'kind' | 'createdAt' | 'parent' | 'part'>
+>;
 
 /** A used Idempotency-Key; `taskId` is null while the first request runs. */
 export interface AnswerRow {
@@ -166,7 +174,7 @@ export class Table {
   /** Returns at most `limit` rows of one client in order of id. */
   list({ clientId, after, order = 'asc', state }: ListQuery, limit: number): ListedTask[] {
     const values: SQLInputValue[] = [clientId];
-    let where = 'client_id = ?';
+    let where = 'client_id = ? AND parent IS NULL';
     if (state !== undefined) {
       where += ' AND state = ?';
       values.push(state);
@@ -185,7 +193,9 @@ export class Table {
   unfinished({ limit, after = 0, quarantined }: UnfinishedQuery): TaskRow[] {
     // Each part has a partial index, so that finished rows are not read.
     const free = `SELECT id FROM tasks WHERE due_ms IS NOT NULL
-      UNION ALL SELECT id FROM tasks WHERE state IN ('created', 'uploaded')`;
+      UNION ALL SELECT id FROM tasks WHERE state IN ('created', 'uploaded')
+      UNION ALL SELECT id FROM tasks
+        WHERE state = 'waiting' AND quarantined = 0 AND due_ms IS NULL`;
     const aside = 'SELECT id FROM tasks WHERE quarantined = 1';
     const ids =
       quarantined === undefined ? `${free} UNION ALL ${aside}` : quarantined ? aside : free;
@@ -197,7 +207,9 @@ export class Table {
     let [openTasks, storedBytes] = [0, 0];
     const sql = 'SELECT state, tasks, bytes FROM usage WHERE client_id = ?';
     for (const row of this.#all(sql, clientId)) {
-      if (!isFinal(row.state as TaskState)) openTasks += Number(row.tasks);
+      const state = String(row.state);
+      const isOpen = !state.startsWith(PART) && !isFinal(state as TaskState);
+      if (isOpen) openTasks += Number(row.tasks);
       storedBytes += Number(row.bytes);
     }
     return { openTasks, storedBytes };
@@ -207,14 +219,17 @@ export class Table {
   depth(): Omit<QueueDepth, 'oldestWaitingMs'> & { readonly oldestWaitingAt: string | null } {
     const states = { created: 0, uploaded: 0, waiting: 0, verifying: 0, aggregating: 0 };
     for (const row of this.#all('SELECT state, sum(tasks) AS tasks FROM usage GROUP BY state')) {
-      const state = row.state as TaskState;
-      if (!isFinal(state)) states[state] = Number(row.tasks);
+      const state = String(row.state).replace(PART, '') as TaskState;
+      if (!isFinal(state)) states[state] += Number(row.tasks);
     }
+    const closed = `SELECT count(*) AS tasks FROM tasks
+      WHERE state = 'waiting' AND quarantined = 0 AND due_ms IS NULL`;
+    states.waiting -= Number(this.#one(closed)!.tasks);
     const aside = 'SELECT count(*) AS tasks FROM tasks WHERE quarantined = 1';
     const quarantined = Number(this.#one(aside)!.tasks);
     states.waiting -= quarantined;
     const first = `SELECT min(submitted_at) AS oldest FROM tasks INDEXED BY tasks_oldest
-      WHERE state = 'waiting' AND quarantined = 0`;
+      WHERE state = 'waiting' AND quarantined = 0 AND due_ms IS NOT NULL`;
     const oldestWaitingAt = this.#one(first)!.oldest as string | null;
     return { states, quarantined, oldestWaitingAt };
   }
@@ -245,10 +260,10 @@ export class Table {
     return due === null ? null : Number(due);
   }
 
-  /** Rows in created or uploaded with `expiresMs` at or before now. */
+  /** Rows in created or uploaded with `expiresMs` at or before now; no parts. */
   overdue(nowMs: number, limit: number): TaskRow[] {
     const sql = `SELECT * FROM tasks WHERE state IN ('created', 'uploaded') AND expires_ms <= ?
-      LIMIT ?`;
+      AND parent IS NULL LIMIT ?`;
     return this.#all(sql, nowMs, limit).map(fromColumns);
   }
 
@@ -256,6 +271,29 @@ export class Table {
   finishedBefore(ms: number, limit: number): TaskRow[] {
     const sql = `SELECT * FROM tasks WHERE finished_ms IS NOT NULL AND finished_ms <= ? LIMIT ?`;
     return this.#all(sql, ms, limit).map(fromColumns);
+  }
+
+  /** The parts of a task in order. */
+  parts(parent: number, { state, limit = -1 }: PartQuery = {}): TaskRow[] {
+    const sql = `SELECT * FROM tasks WHERE parent = ? AND (?2 IS NULL OR state = ?2)
+      ORDER BY part LIMIT ?3`;
+    return this.#all(sql, parent, state ?? null, limit).map(fromColumns);
+  }
+
+  part(parent: number, part: number): TaskRow | undefined {
+    return rowOf(this.#one('SELECT * FROM tasks WHERE parent = ? AND part = ?', parent, part));
+  }
+
+  cancelParts(parent: number): void {
+    const sql = `UPDATE tasks SET state = 'cancelled', due_ms = NULL, quarantined = 0
+      WHERE parent = ?`;
+    this.#run(sql, parent);
+  }
+
+  /** Parts of ended tasks. */
+  goneParts(limit: number): TaskRow[] {
+    const sql = `SELECT * FROM tasks WHERE parent IS NOT NULL AND state = 'cancelled' LIMIT ?`;
+    return this.#all(sql, limit).map(fromColumns);
   }
 
   /** Returns those of the keys that are some row's input or result. */
@@ -363,6 +401,9 @@ export class Table {
   }
 }
 
+/** What precedes the states of parts in `usage`. */
+const PART = 'part ';
+
 /** Columns of times by the store's clock. */
 const TIMES = {
   tasks: ['expires_ms', 'due_ms', 'finished_ms'],
@@ -374,6 +415,8 @@ const PLAIN = {
   id: 'id',
   clientId: 'client_id',
   kind: 'kind',
+  parent: 'parent',
+  part: 'part',
   state: 'state',
   attempt: 'attempt',
   failures: 'failures',
@@ -402,6 +445,11 @@ function toColumns(row: TaskRow | TaskChanges): Columns {
   if (row.quarantined !== undefined) columns.quarantined = row.quarantined ? 1 : 0;
   if (row.progress !== undefined) columns.progress = json(row.progress);
   if (row.error !== undefined) columns.error = json(row.error);
+  if (row.parts !== undefined) {
+    columns.parts = row.parts?.announced ?? null;
+    columns.parts_ready = row.parts?.ready ?? null;
+    columns.parts_done = row.parts?.done ?? null;
+  }
   if (row.input !== undefined) {
     columns.input_key = row.input?.key ?? null;
     columns.input_bytes = row.input?.bytes ?? null;
@@ -431,6 +479,9 @@ function fromColumns(columns: Columns): TaskRow {
     id: columns.id,
     clientId: columns.client_id,
     kind: columns.kind,
+    parent: columns.parent,
+    part: columns.part,
+    parts: columns.parts === null ? null : partCounts(columns),
     state: columns.state,
     attempt: columns.attempt,
     failures: columns.failures,
@@ -455,6 +506,12 @@ function fromColumns(columns: Columns): TaskRow {
     turn: columns.turn,
   } as TaskRow;
 }
+
+const partCounts = ({ parts, parts_ready, parts_done }: Columns) => ({
+  announced: parts,
+  ready: parts_ready,
+  done: parts_done,
+});
 
 const ANSWER = `client_id AS clientId, key, fingerprint, token, held_until_ms AS heldUntilMs,
   created_ms AS createdMs, task_id AS taskId, holder`;

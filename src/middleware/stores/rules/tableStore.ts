@@ -61,13 +61,16 @@ export function tableStore(table: Table, options: TableStoreOptions = {}): Compl
 }
 
 /** The verbs that only read, and ask for a few rows. */
-export function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' | 'depth'> {
+export function reads(
+  ledger: Ledger,
+): Pick<TaskStore, 'get' | 'parts' | 'list' | 'usage' | 'depth'> {
   const { table } = ledger;
   return {
     async get(id, clientId) {
       const row = clientId === undefined ? table.row(id) : ledger.owned(id, clientId);
       return row ? ledger.told(row) : null;
     },
+    parts: async (id, query) => table.parts(id, query).map((row) => ledger.told(row)),
     list: async (query) => ({ tasks: table.list(query, query.limit) }),
     usage: async (clientId) => table.usage(clientId),
     async depth() {
@@ -82,19 +85,23 @@ export function reads(ledger: Ledger): Pick<TaskStore, 'get' | 'list' | 'usage' 
 function sweep(ledger: Ledger, { retentionMs, answerMs }: SweepOptions): Sweep {
   const { table } = ledger;
   const suspect = ledger.judgeClock();
-  if (suspect) return { expired: [], removed: 0, forgotten: 0, blobs: [], more: false, suspect };
+  const nothing = { expired: [], removed: 0, parts: [], forgotten: 0, blobs: [], more: false };
+  if (suspect) return { ...nothing, suspect };
   const nowMs = ledger.nowMs();
   const overdue = table.overdue(nowMs, SWEEP_ROWS);
   const blobs = overdue.flatMap((row) => ledger.end(row, 'expired').blobs);
   const old =
     retentionMs === undefined ? [] : table.finishedBefore(nowMs - retentionMs, SWEEP_ROWS);
   for (const row of old) blobs.push(...(ledger.remove(row) ?? []));
+  const gone = table.goneParts(SWEEP_ROWS);
+  for (const row of gone) blobs.push(...(ledger.remove(row) ?? []));
   const forgotten = table.deleteAnswersBefore(nowMs - answerMs);
   return {
     expired: overdue.map((row) => row.id),
     removed: old.length,
+    parts: gone.map((row) => row.id),
     forgotten,
     blobs,
-    more: overdue.length === SWEEP_ROWS || old.length === SWEEP_ROWS,
+    more: [overdue, old, gone].some((rows) => rows.length === SWEEP_ROWS),
   };
 }

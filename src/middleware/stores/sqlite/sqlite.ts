@@ -62,7 +62,9 @@ export function sqliteStore(options: SqliteOptions): CompleteStore {
 const VERBS = {
   tasks: {
     put: 'call',
+    putPart: 'call',
     get: 'read',
+    parts: 'call',
     list: 'read',
     unfinished: 'call',
     usage: 'read',
@@ -77,6 +79,7 @@ const VERBS = {
     extendAll: 'call',
     finish: 'call',
     fail: 'call',
+    remake: 'call',
     release: 'call',
     setAside: 'call',
     putBack: 'call',

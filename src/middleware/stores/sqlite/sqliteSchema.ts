@@ -133,7 +133,47 @@ CREATE TABLE last_numbers (
 ) STRICT, WITHOUT ROWID;
 `;
 
-export const STEPS: readonly string[] = [INITIAL];
+/** Tasks with parts. In `usage`, the states of parts have names of their own. */
+const PARTS = `
+ALTER TABLE tasks ADD COLUMN parent INTEGER;
+ALTER TABLE tasks ADD COLUMN part INTEGER;
+ALTER TABLE tasks ADD COLUMN parts INTEGER;
+ALTER TABLE tasks ADD COLUMN parts_ready INTEGER;
+ALTER TABLE tasks ADD COLUMN parts_done INTEGER;
+
+DROP INDEX tasks_of_client;
+DROP INDEX tasks_of_state;
+CREATE INDEX tasks_of_client ON tasks (client_id) WHERE parent IS NULL;
+CREATE INDEX tasks_of_state ON tasks (client_id, state) WHERE parent IS NULL;
+CREATE UNIQUE INDEX tasks_parts ON tasks (parent, part) WHERE parent IS NOT NULL;
+CREATE INDEX tasks_gone ON tasks (id) WHERE parent IS NOT NULL AND state = 'cancelled';
+CREATE INDEX tasks_closed ON tasks (id)
+  WHERE state = 'waiting' AND quarantined = 0 AND due_ms IS NULL;
+
+DROP TRIGGER usage_insert;
+DROP TRIGGER usage_update;
+DROP TRIGGER usage_delete;
+CREATE TRIGGER usage_insert AFTER INSERT ON tasks BEGIN
+  INSERT INTO usage VALUES (new.client_id, iif(new.parent, 'part ', '') || new.state, 1,
+      ifnull(new.input_bytes, 0) + ifnull(new.result_bytes, 0))
+    ON CONFLICT DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER usage_update AFTER UPDATE OF state, input_bytes, result_bytes ON tasks BEGIN
+  UPDATE usage SET tasks = tasks - 1,
+      bytes = bytes - ifnull(old.input_bytes, 0) - ifnull(old.result_bytes, 0)
+    WHERE client_id = old.client_id AND state = iif(old.parent, 'part ', '') || old.state;
+  INSERT INTO usage VALUES (new.client_id, iif(new.parent, 'part ', '') || new.state, 1,
+      ifnull(new.input_bytes, 0) + ifnull(new.result_bytes, 0))
+    ON CONFLICT DO UPDATE SET tasks = tasks + 1, bytes = bytes + excluded.bytes;
+END;
+CREATE TRIGGER usage_delete AFTER DELETE ON tasks BEGIN
+  UPDATE usage SET tasks = tasks - 1,
+      bytes = bytes - ifnull(old.input_bytes, 0) - ifnull(old.result_bytes, 0)
+    WHERE client_id = old.client_id AND state = iif(old.parent, 'part ', '') || old.state;
+END;
+`;
+
+export const STEPS: readonly string[] = [INITIAL, PARTS];
 
 /** `user_version` of a file that has taken all steps. */
 export const SCHEMA_VERSION = LAST_OLD_VERSION + STEPS.length;
