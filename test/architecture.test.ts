@@ -283,6 +283,7 @@ describe('the library needs nothing but the web', () => {
 const LONG_FUNCTIONS: Readonly<Record<string, string>> = {
   'src/middleware/testing/blobContract.ts: blobContract': 'a suite: its tests are short',
   'src/middleware/testing/queueContract.ts: queueContract': 'a suite: its tests are short',
+  'src/middleware/testing/partContract.ts: partContract': 'a suite: its tests are short',
   'src/middleware/testing/clientContract.ts: clientContract': 'a suite: its tests are short',
   'examples/own-store/store.ts: mapStore': 'a store in closures over its rows',
   'test/trace/suite.ts: traceSuite': 'a suite: its tests are short',

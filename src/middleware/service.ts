@@ -140,7 +140,8 @@ export class Runtime implements Backend {
     const limits = new ClientLimits(quotas, settings.limits);
     const cursorSecret = await store.secret('cursors');
 
-    const tell = ({ id, own, ...news }: TaskNews) => {
+    const tell = ({ id, own, isPart, ...news }: TaskNews) => {
+      if (isPart) return;
       if (own) onEvent({ type: 'task', taskId: id, ...news });
       else onEvent({ type: 'hint', state: news.state });
     };

@@ -6,6 +6,7 @@
  * the end. The reader accepts any JSON object with these fields and ignores others.
  */
 import { inspectAggregate, verifyAggregate } from '../aggregate/index.ts';
+import { joinSeries } from '../aggregate/series.ts';
 import { equal } from '../shared/bytes.ts';
 import { CodedError, isCodedError } from '../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
@@ -43,8 +44,8 @@ export interface ResultFile {
   readonly timings: ResultTimings;
 }
 
-/** Maximum size of a file: larger than any aggregate of 8192 signatures in hex. */
-const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
+/** Maximum size of a file: holds a series of 2,000 proofs in hex, of 11 million signatures. */
+const MAX_RESULT_FILE_BYTES = 256 * 1024 * 1024;
 
 const MAX_AGGREGATE_BYTES = MAX_RESULT_FILE_BYTES / 2;
 
@@ -60,25 +61,41 @@ export function makeResultFile(made: {
   readonly timings: ResultTimings;
 }): ResultFile {
   const { processId, aggregate, items, timings } = made;
-  const info = inspectAggregate(aggregate);
   const bytesOf = (field: keyof TaskItem) => items.reduce((sum, i) => sum + i[field].length, 0);
+  const signatures = bytesOf('signature');
+  const sizes = { signatures, public_keys: bytesOf('publicKey'), digests: bytesOf('message') };
+  return { processId, ...aboutAggregate(aggregate, sizes), timings };
+}
+
+/**
+ * Builds the result file of a series from those of its elements, in order.
+ *
+ * @throws RangeError unless there are 1 to 4096
+ */
+export function mergeResultFiles(processId: number, parts: readonly ResultFile[]): ResultFile {
+  const sum = (name: keyof ResultSizes) =>
+    parts.reduce((total, { sizes }) => total + sizes[name], 0);
+  const [signatures, public_keys, digests] = [
+    sum('signatures'),
+    sum('public_keys'),
+    sum('digests'),
+  ];
+  const sizes = { signatures, public_keys, digests };
+  const aggregate = joinSeries(parts.map((part) => part.aggregate));
+  return { processId, ...aboutAggregate(aggregate, sizes), timings: {} };
+}
+
+function aboutAggregate(aggregate: Uint8Array, sizes: Omit<ResultSizes, 'aggregate' | 'salts'>) {
+  const info = inspectAggregate(aggregate);
   return {
     version: RESULT_FILE_VERSION,
-    processId,
     count: info.count,
     format: info.format,
     parameterSet: parameterSetOf(info.parameterSets),
     statement: info.statement,
     aggregate,
-    sizes: {
-      aggregate: aggregate.length,
-      salts: info.sizes.salts,
-      signatures: bytesOf('signature'),
-      public_keys: bytesOf('publicKey'),
-      digests: bytesOf('message'),
-    },
-    timings,
-  };
+    sizes: { aggregate: aggregate.length, salts: info.sizes.salts, ...sizes },
+  } as const;
 }
 
 /** Formats a result file as text; equal contents give equal texts. */

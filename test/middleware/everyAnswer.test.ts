@@ -223,13 +223,19 @@ describe('every documented answer', () => {
     const created = (await ask(service, 'POST', `${AGGSIGN}/task`)).json;
     const { pathname, search } = new URL(created.url);
     const notify = `${AGGSIGN}/notify/${created.process_id}`;
+    const body = { parts: true };
+    const { process_id: list } = (await ask(service, 'POST', `${AGGSIGN}/task`, { body })).json;
+    const paths = new Map([
+      ['notifyTask', notify],
+      ['createPart', `${AGGSIGN}/task/${list}/part`],
+    ]);
     const places = operations
       .filter(({ takesBody }) => takesBody)
       .map((operation) => {
         if (operation.right === 'url') return { ...operation, path: pathname + search };
-        return operation.id === 'notifyTask' ? { ...operation, path: notify } : operation;
+        return { ...operation, path: paths.get(operation.id) ?? operation.path };
       });
-    expect(places.length).toBe(6);
+    expect(places.length).toBe(7);
     for (const { id, method, path, statuses } of places) {
       const odd = { headers: { 'content-length': 'many' }, body: '{}' };
       expect((await ask(service, method, path, odd)).status, path).toBe(400);
@@ -277,8 +283,11 @@ describe('every documented answer', () => {
     const service = await open({ store });
     const data = makeTriples(1);
     const headers = { 'idempotency-key': 'k1' };
+    const parts = JSON.stringify({ parts: true });
+    const list = (await ask(service, 'POST', `${AGGSIGN}/task`, { body: parts })).json.process_id;
     for (const [path, body] of [
       [`${AGGSIGN}/task`, ''],
+      [`${AGGSIGN}/task/${list}/part`, ''],
       [AGGSIGN, JSON.stringify({ data })],
     ] as const) {
       const print = createHash('sha256').update(`POST ${path}\n`).update(body).digest('hex');
@@ -295,14 +304,16 @@ describe('every documented answer', () => {
       await store.tasks.abandonAnswer(begun.hold);
       const first = await ask(service, 'POST', path, { headers, body });
       expect(first.status).toBeLessThan(300);
-      const task = `/v1/svc/tasks/${first.json.process_id}`;
+      const { process_id = list, part } = first.json;
+      const task = `/v1/svc/tasks/${process_id}`;
       expect((await ask(service, 'DELETE', task)).status).toBe(200);
       const again = await ask(service, 'POST', path, { headers, body });
-      expect(again.json).toMatchObject({ process_id: first.json.process_id });
-      expect((await ask(service, 'DELETE', task)).status).toBe(204);
+      expect(again.json).toMatchObject(part === undefined ? { process_id } : { part });
+      if (part === undefined) expect((await ask(service, 'DELETE', task)).status).toBe(204);
+      else await store.tasks.sweep({ answerMs: 60_000 });
       const gone = await ask(service, 'POST', path, { headers, body });
       expect([gone.status, gone.json.code]).toEqual([410, 'IDEMPOTENCY_GONE']);
-      headers['idempotency-key'] = 'k2';
+      headers['idempotency-key'] += '1';
     }
   });
 
@@ -330,6 +341,10 @@ describe('every documented answer', () => {
     expect(await status('POST', `${AGGSIGN}/notify/${id}`)).toBe(409);
     expect(await status('GET', `${path}/result`)).toBe(409);
     const triples = makeTriples(3);
+    const part = `${AGGSIGN}/task/${id}/part`;
+    expect(await status('POST', part)).toBe(409);
+    const opened = await call('POST', `${AGGSIGN}/task`, { body: { parts: true } });
+    expect(await status('POST', part.replace(id, opened.json.process_id))).toBe(201);
     expect(await status('PUT', upload, { body: triples })).toBe(200);
     expect(await status('POST', `${AGGSIGN}/notify/${id}`)).toBe(202);
     expect(await status('PUT', upload, { body: triples })).toBe(409);

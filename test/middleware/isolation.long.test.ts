@@ -48,11 +48,12 @@ async function attempt(
     signal,
     isolated,
     report: () => {},
+    parts: async () => [],
     hashed: async () => {},
     counted: async () => void (await onCounted()),
     aggregating: async () => {},
   };
-  return aggregator.handler.run({ id: 7, attempt: 1, input } as Task, context);
+  return aggregator.handler.run({ id: 7, attempt: 1, input, parent: null } as Task, context);
 }
 
 async function expectResult({ blob }: Awaited<ReturnType<typeof attempt>>) {

@@ -92,6 +92,17 @@ export async function readTaskFile(
   return { bytes, sha256: hash };
 }
 
+/** Reads a whole file. @throws as `readTaskFile`; `FILE_DAMAGED` also for other contents */
+export async function readChecked(
+  blobs: BlobStore,
+  ref: BlobRef,
+  maxBytes: number,
+): Promise<Uint8Array> {
+  const bytes = await readWhole(blobs, ref, maxBytes);
+  requireHash(await hashOf(bytes), ref);
+  return bytes;
+}
+
 /** Returns false also where MD5 is not allowed. */
 const isMd5 = async (bytes: Uint8Array, tag = '') =>
   `"${await hashOf(bytes, 'md5').catch(() => null)}"` === tag;

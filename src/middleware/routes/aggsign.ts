@@ -1,21 +1,25 @@
 /** `…/aggsign…`: creates tasks, in three steps or in one, and verifies aggregates. */
 
-import type { Context } from 'hono';
 import { CodedError } from '../../shared/errors.ts';
-import { decodeUtf8 } from '../../shared/utf8.ts';
 import { refusalOf } from '../../wire/resultFile.ts';
 import { putHashed } from '../blobs/checksums.ts';
-import { type BlobRef, newInputKey } from '../blobs/port/blobStore.ts';
+import { newInputKey } from '../blobs/port/blobStore.ts';
 import { bodyLimits, withBody, withJsonBody } from '../http/body.ts';
-import { checkForm } from '../http/bodyType.ts';
 import { free } from '../http/buffers.ts';
 import { isRepeatable, requestFingerprint, requestLine, taskOnce } from '../http/idempotency.ts';
-import type { Env } from '../http/observe.ts';
 import { ProblemError } from '../http/problems.ts';
 import { tokensOfBatch } from '../http/strictJson.ts';
-import type { Task } from '../stores/port/task.ts';
+import { MAX_PARTS, type Task } from '../stores/port/task.ts';
 import type { NewTask, PutOptions } from '../stores/port/taskStore.ts';
 import type { Batch, BatchLimits } from '../tasks/readBatch.ts';
+import { noteArrivedParts, uploadedFile } from './arrivals.ts';
+import {
+  announcement,
+  IGNORED_BODY_BYTES,
+  incompleteParts,
+  makePart,
+  partsTicket,
+} from './parts.ts';
 import {
   answerRecord,
   findTask,
@@ -23,12 +27,9 @@ import {
   progressRecord,
   reserve,
   storageQuota,
-  uploadUrl,
+  uploadTicket,
 } from './records.ts';
-import type { Caller, Deps, Route } from './route.ts';
-
-/** Maximum length of an unneeded body, which is read to recognise repeats. */
-const IGNORED_BODY_BYTES = 64 * 1024;
+import type { Deps, Handler, Route } from './route.ts';
 
 /** Larger than the aggregate of any batch. */
 export const MAX_AGGREGATE_BYTES = 16 * 1024 * 1024;
@@ -45,13 +46,12 @@ export function aggsignRoutes(deps: Deps): Route[] {
   return [
     post('/task', createTask(deps)),
     post('/task/:process_id/url', renewUrl(deps)),
+    post('/task/:process_id/part', makePart(deps)),
     post('/notify/:process_id', notify(deps)),
     post('', aggregateDirectly(deps)),
     post('/verify', verify(deps)),
   ];
 }
-
-type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
 
 function createTask(deps: Deps): Handler {
   const { settings, runtime, budget } = deps;
@@ -60,41 +60,35 @@ function createTask(deps: Deps): Handler {
     withBody(c, limits, budget.of(clientId), async (body) => {
       const { store } = runtime.ports;
       const { threads, uploadUrlTtlMs: ttlMs } = settings;
-      const bytes = announcedBytes(body, settings.maxBodyBytes);
+      const { bytes, parts } = announcement(body, settings.maxBodyBytes);
       const task = await taskOnce(c, {
         clientId,
         store,
         fingerprint: () => requestFingerprint(requestLine(c), body),
         make(options) {
           const state = 'created';
-          const task: NewTask = { clientId, state, threads, ttlMs, ...c.get('origin') };
+          const own = { threads, ttlMs, ...(parts === true && { parts }) };
+          const task: NewTask = { clientId, state, ...own, ...c.get('origin') };
           return putTask(deps, task, options);
         },
       });
-      return c.json(await uploadTicket(c, deps, task, bytes), 201, locationOf(c, deps, task));
+      const ticket = task.parts
+        ? partsTicket(settings, task)
+        : await uploadTicket(c, deps, task, bytes);
+      return c.json(ticket, 201, locationOf(c, deps, task));
     });
 }
 
 function renewUrl(deps: Deps): Handler {
   return async (c, caller) => {
     const { store } = deps.runtime.ports;
-    const { id } = await findTask(store, c.req.param('process_id'), caller);
+    const { id, parts } = await findTask(store, c.req.param('process_id'), caller);
+    if (parts) throw new ProblemError('CONFLICT', { message: 'Each part of the task has a url' });
     const task = await store.renew(id, caller.clientId, deps.settings.uploadUrlTtlMs);
     if (task === null) {
       throw new ProblemError('CONFLICT', { message: 'The task no longer waits for a task file' });
     }
     return c.json(await uploadTicket(c, deps, task));
-  };
-}
-
-/** Creates a ticket. The URL grants a right, so it is never stored, but made for each answer. */
-async function uploadTicket(c: Context, deps: Deps, task: Task, bytes?: number) {
-  // In whole seconds, as in URLs.
-  const expiresAtMs = Math.ceil(task.expiresAtMs / 1000) * 1000;
-  return {
-    process_id: task.id,
-    url: await uploadUrl(c, deps, task.id, { expiresAtMs, ...(bytes !== undefined && { bytes }) }),
-    expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
   };
 }
 
@@ -107,6 +101,7 @@ function notify(deps: Deps): Handler {
       const { store, blobs } = ports;
       const task = await findTask(store, c.req.param('process_id'), caller);
       const input = await uploadedFile(deps, task);
+      if (task.parts) await noteArrivedParts(deps, task, MAX_PARTS);
       const { storedBytes } = await ports.limits.of(caller.clientId);
       const outcome = await store.notify(task.id, caller.clientId, input, { storedBytes });
       if (outcome.ok) return answerRecord(c, deps, outcome.task, 202);
@@ -115,6 +110,8 @@ function notify(deps: Deps): Handler {
           throw new CodedError('NOT_FOUND');
         case 'notUploaded':
           throw new CodedError('NOT_UPLOADED');
+        case 'incomplete':
+          throw incompleteParts(await store.parts(task.id));
         case 'ended':
           throw new ProblemError('CONFLICT', { message: 'The task ended before its notification' });
         case 'storedBytes':
@@ -220,66 +217,4 @@ function asCreated(task: Task): Task {
   const { createdAt: updatedAt } = task;
   const nothing = { progress: null, finishedAt: null, result: null, error: null };
   return { ...task, state: 'waiting', updatedAt, ...nothing };
-}
-
-/**
- * Returns the file that a client has PUT at the blob store itself, for a task before its
- * notification; undefined if there is none, or if it came through the service. A host that receives
- * uploads itself looks only if it has no file: another host may have issued such a URL.
- *
- * @throws ProblemError for a file that is empty, too large, compressed or not JSON; it is deleted
- */
-async function uploadedFile(deps: Deps, task: Task): Promise<BlobRef | undefined> {
-  const { uploads, arrivals } = deps.runtime.ports.blobs;
-  const open = task.state === 'created' || (uploads && task.state === 'uploaded');
-  const files = open ? (uploads ?? arrivals) : undefined;
-  const found = await files?.stat(task.id);
-  if (!files || !found) return undefined;
-  try {
-    checkFile(found.blob.bytes, deps.settings.maxBodyBytes);
-    const encoding = checkForm(found.contentType, found.contentEncoding);
-    if (encoding !== 'identity') throw packed();
-  } catch (refusal) {
-    await files.discard(task.id);
-    throw refusal;
-  }
-  return found.blob;
-}
-
-/** The worker does not decompress files of a bucket. */
-const packed = () =>
-  new ProblemError('UNSUPPORTED_MEDIA_TYPE', {
-    message: 'A task file in the bucket must not be packed',
-    headers: { 'accept-encoding': 'identity' },
-  });
-
-function checkFile(bytes: number, maxBytes: number): void {
-  if (bytes === 0) throw new ProblemError('MALFORMED_JSON', { message: 'The task file is empty' });
-  if (bytes <= maxBytes) return;
-  throw new ProblemError('BODY_TOO_LARGE', {
-    message: `The task file is larger than ${maxBytes} bytes`,
-  });
-}
-
-/** Longer bodies are not announcements. */
-const MAX_ANNOUNCEMENT_BYTES = 1024;
-
-/**
- * Returns the length of the file, if the body that creates the task is `{"bytes": n}`. Other bodies
- * are ignored.
- *
- * @throws CodedError `BODY_TOO_LARGE` for a file that would be refused later
- */
-function announcedBytes(body: Uint8Array, maxBytes: number): number | undefined {
-  if (body.length === 0 || body.length > MAX_ANNOUNCEMENT_BYTES) return undefined;
-  let said: unknown;
-  try {
-    said = JSON.parse(decodeUtf8(body));
-  } catch {
-    return undefined;
-  }
-  const bytes = (said as { bytes?: unknown } | null)?.bytes;
-  if (!Number.isSafeInteger(bytes) || (bytes as number) < 1) return undefined;
-  if ((bytes as number) > maxBytes) throw new CodedError('BODY_TOO_LARGE');
-  return bytes as number;
 }

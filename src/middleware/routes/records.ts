@@ -6,7 +6,7 @@ import type { UploadUrlOptions } from '../blobs/port/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { MAX_LISTED_FAULTS, ProblemError, problemType } from '../http/problems.ts';
 import { signUrl } from '../http/signedUrls.ts';
-import type { ListedTask, Task, TaskError, TaskProgress } from '../stores/port/task.ts';
+import type { ListedTask, PartCounts, Task, TaskError, TaskProgress } from '../stores/port/task.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
 import type { Reservation } from './reservations.ts';
 import { type Caller, type Deps, pathId } from './route.ts';
@@ -59,12 +59,32 @@ export function progressRecord(
         result_bytes: task.result.blob.bytes,
         ...(expiry !== null && { result_expires_at: expiry }),
       }),
-    ...(task.error !== null && task.state === 'failed' && { error: taskProblem(task.error) }),
+    ...(task.parts && { parts: partsOf(task.parts) }),
+    ...(task.error !== null &&
+      (task.state === 'failed' || isOpen(task)) && { error: taskProblem(task.error) }),
   };
 }
 
-/** Returns the last reported progress; for a completed task, the final one. */
-function progressOf(task: Task): TaskProgress | null {
+const partsOf = ({ announced, ready, done }: PartCounts) => ({
+  total: announced,
+  uploaded: ready,
+  done,
+});
+
+/** Returns whether further parts are accepted; an error is that of a failed part then. */
+const isOpen = ({ parts, state }: Task) => parts && ['created', 'uploaded'].includes(state);
+
+/**
+ * Returns the last reported progress; for a completed task, the final one; before the merge, the
+ * parts that are done.
+ */
+function progressOf(
+  task: Task,
+): TaskProgress | { phase: 'parts'; done: number; total: number } | null {
+  const { parts } = task;
+  if (parts && task.state !== 'completed') {
+    return { phase: 'parts', done: parts.done, total: parts.announced };
+  }
   if (task.state !== 'completed') return task.progress;
   return { phase: 'store', done: task.count, total: task.count };
 }
@@ -107,6 +127,7 @@ function taskProblem(error: TaskError): Record<string, unknown> {
     status,
     detail: error.message,
     code: error.code,
+    ...(error.part !== undefined && { part: error.part }),
     ...(error.invalid && { invalid: error.invalid }),
     ...(error.errors && {
       errors: error.errors.slice(0, MAX_LISTED_FAULTS),
@@ -155,6 +176,17 @@ export async function uploadUrl(
   const base = serviceBase(c, deps.settings);
   const { expiresAtMs } = options;
   return signUrl(urlSecret, { method: 'PUT', taskId }, { base, expiresAtMs });
+}
+
+/** Creates a ticket. The URL grants a right, so it is never stored, but made for each answer. */
+export async function uploadTicket(c: Context, deps: Deps, task: Task, bytes?: number) {
+  // In whole seconds, as in URLs.
+  const expiresAtMs = Math.ceil(task.expiresAtMs / 1000) * 1000;
+  return {
+    process_id: task.id,
+    url: await uploadUrl(c, deps, task.id, { expiresAtMs, ...(bytes !== undefined && { bytes }) }),
+    expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
+  };
 }
 
 export async function answerRecord(

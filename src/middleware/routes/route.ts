@@ -79,6 +79,9 @@ export interface Route<Begun = unknown> {
   handle(c: Context<Env>, caller: Caller, begun: Begun): Promise<Response>;
 }
 
+/** Handles requests of callers. */
+export type Handler = (c: Context<Env>, caller: Caller) => Promise<Response>;
+
 /** Returns the task id in a path, or null if it is malformed. */
 export function pathId(text: string | undefined): number | null {
   if (text === undefined || !/^\d{1,18}$/.test(text)) return null;

@@ -72,9 +72,15 @@ async function upload(c: Context, deps: Deps, turns: UploadTurns): Promise<Respo
 async function openTask(store: TaskStore, taskId: number): Promise<Task> {
   const task = await store.get(taskId);
   if (task === null) throw noTask();
-  if (task.state !== 'created' && task.state !== 'uploaded') throw tooLate(task);
+  if (!acceptsFile(task)) throw tooLate(task);
+  const above = task.parent === null ? null : await store.get(task.parent);
+  if (above && !acceptsFile(above)) throw tooLate(above);
   return task;
 }
+
+/** Until the notification; a part, until a worker has claimed it, and after it has failed. */
+const acceptsFile = ({ state, kind }: Task): boolean =>
+  (kind === 'part' ? ['created', 'waiting', 'failed'] : ['created', 'uploaded']).includes(state);
 
 /** Assigns a stored file to its task. */
 async function keep(
@@ -88,8 +94,10 @@ async function keep(
   const outcome = await store.upload(taskId, input, { storedBytes });
   if (outcome.ok) {
     if (outcome.replaced !== null) await blobs.delete(outcome.replaced);
-    const status = STATE_TEXTS[outcome.task.state].progress;
-    return c.json({ process_id: taskId, status, bytes: input.bytes });
+    const { state, parent, part } = outcome.task;
+    const own = part === null ? {} : { part };
+    const { progress: status } = STATE_TEXTS[state];
+    return c.json({ process_id: parent ?? taskId, ...own, status, bytes: input.bytes });
   }
   await blobs.delete(input.key);
   switch (outcome.reason) {
@@ -98,9 +106,8 @@ async function keep(
     case 'storedBytes':
       throw await storageQuota(deps, clientId, input.bytes);
     case 'state': {
-      const now = await store.get(taskId);
-      if (now === null) throw noTask();
-      throw now.state === 'created' || now.state === 'uploaded' ? ended() : tooLate(now);
+      await openTask(store, taskId);
+      throw ended();
     }
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Performs tasks of kind 'aggregate':
+ * Performs tasks and their parts:
  *   task file ─▶ read ─▶ verify every signature ─▶ aggregate ─▶ result file
  *                            └─▶ any invalid item: failed, all are listed, nothing is proved
+ *   results of all parts ─▶ series ─▶ result file
  *
  * All expensive work happens in one worker thread, which is kept from task to task, and in its own
  * threads: `threads` in total. It works on one task at a time, so that the task gets all threads
@@ -20,12 +21,12 @@ import { unpackItems } from '../../shared/threads/packItems.ts';
 import type { ThreadPool } from '../../shared/threads/pool.ts';
 import type { Parcel } from '../../shared/threads/thread.ts';
 import { Semaphore } from '../../shared/wait.ts';
-import { type HashedFile, putHashed, readTaskFile } from '../blobs/checksums.ts';
-import { type BlobStore, resultKey } from '../blobs/port/blobStore.ts';
+import { type HashedFile, putHashed, readChecked, readTaskFile } from '../blobs/checksums.ts';
+import { type BlobRef, type BlobStore, partKey, resultKey } from '../blobs/port/blobStore.ts';
 import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
-import type { TaskContext, TaskHandler } from './runner.ts';
-import type { Judgement, Made, News, Work } from './taskWork.ts';
+import { DamagedParts, type TaskContext, type TaskHandler } from './runner.ts';
+import type { AggregateWork, Judgement, Made, MergeWork, News, Work } from './taskWork.ts';
 import { heapFor, openWorker, untilRunning } from './workerPool.ts';
 
 interface AggregatorOptions {
@@ -86,13 +87,20 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   const isolation = new Isolation(heapMb);
   const oneTask = new Semaphore(1);
 
-  const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
+  const aggregateWork = async (task: Task, context: TaskContext): Promise<AggregateWork> => {
     const startMs = performance.now();
     const { bytes, sha256 } = await fetchFile(blobs, task, maxFileBytes, context);
     const file = whole(bytes);
     const fetchMs = performance.now() - startMs;
-    const work = { kind: 'aggregate', processId: task.id, limits, format, threads } as const;
-    const parcel = { work: { ...work, file, sha256, fetchMs }, transfer: [file] };
+    const work = { kind: 'aggregate', limits, format, threads } as const;
+    const { parent, id } = task;
+    return { ...work, processId: parent ?? id, isPart: parent !== null, file, sha256, fetchMs };
+  };
+
+  const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
+    const isMerge = task.kind === 'merge';
+    const work = await (isMerge ? mergeWork(blobs, task, context) : aggregateWork(task, context));
+    const parcel = { work, transfer: work.kind === 'merge' ? [...work.files] : [work.file] };
     const { signal, isolated } = context;
     const use = (lent: ThreadPool) => workOn(lent, parcel, context, stopMs);
     const made = await oneTask.hold(async () => {
@@ -100,11 +108,8 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
       await untilRunning(worker, signal);
       return use(worker);
     }, signal);
-    const key = resultKey(task.id, task.attempt);
     const result = { bytes: new Uint8Array(made.file), sha256: made.sha256 };
-    const blob = await stored(
-      putHashed(blobs, key, result, { maxBytes: MAX_RESULT_BYTES, signal }),
-    );
+    const blob = await stored(putResult(blobs, task, result, signal));
     return { blob, format: made.format, aggregateBytes: made.aggregateBytes };
   };
 
@@ -231,6 +236,42 @@ async function fetchFile(
   const file = await stored(readTaskFile(blobs, input!, maxBytes));
   if (input!.sha256 === undefined) await context.hashed({ ...input!, sha256: file.sha256 });
   return file;
+}
+
+/** @throws DamagedParts */
+async function mergeWork(blobs: BlobStore, task: Task, context: TaskContext): Promise<MergeWork> {
+  const parts = await context.parts();
+  const files: ArrayBuffer[] = [];
+  const damaged: number[] = [];
+  for (const { part, result } of parts) {
+    context.signal.throwIfAborted();
+    context.report({ phase: 'read', done: part!, total: parts.length });
+    try {
+      files.push(whole(await stored(readChecked(blobs, result!.blob, MAX_RESULT_BYTES))));
+    } catch (error) {
+      if (!isCodedError(error) || !DAMAGES.includes(error.code)) throw error;
+      damaged.push(part!);
+    }
+  }
+  if (damaged.length > 0) throw new DamagedParts(damaged);
+  return { kind: 'merge', processId: task.id, files };
+}
+
+/** Codes of files that are damaged or gone. */
+const DAMAGES = ['FILE_DAMAGED', 'INPUT_CHANGED', 'INTERNAL'];
+
+/** The result of a part has the same name as its bytes, so that attempts write the same file. */
+async function putResult(
+  blobs: BlobStore,
+  { id, attempt, parent }: Task,
+  file: HashedFile,
+  signal: AbortSignal,
+): Promise<BlobRef> {
+  const options = { maxBytes: MAX_RESULT_BYTES, signal };
+  if (parent === null) return putHashed(blobs, resultKey(id, attempt), file, options);
+  const ref = await putHashed(blobs, partKey(parent, file.sha256), file, options);
+  // Without the tag, which another attempt may change.
+  return { key: ref.key, bytes: ref.bytes, sha256: file.sha256 };
 }
 
 /** Makes failures of the blob store retriable: they are not the task's fault. */

@@ -17,6 +17,8 @@ export interface TaskContext {
   report(progress: TaskProgress): void;
   /** Reports the task file with its SHA-256, if it had none. */
   hashed(input: BlobRef): Promise<void>;
+  /** Returns the parts of the task in order. */
+  parts(): Promise<readonly Task[]>;
   /** Reports the number of signatures, once known. */
   counted(count: number): Promise<void>;
   /** verifying → aggregating. @throws the signal's reason if the attempt has lost the task */
@@ -122,6 +124,7 @@ export class Lease {
       signal: run.signal,
       isolated: options.isolated,
       report: (progress) => this.#note(progress),
+      parts: () => options.store.parts(run.task.id),
       hashed: (input) => tell({ input }),
       counted: (count) => {
         this.#signatures = count;

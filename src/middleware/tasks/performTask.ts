@@ -7,11 +7,19 @@ import {
   type AggregatePool,
   type AggregateProgress,
   createAggregatePool,
+  MAX_AGGREGATE_ITEMS,
+  MAX_PROOF_ITEMS,
 } from '../../aggregate/index.ts';
 import { isCodedError } from '../../shared/errors.ts';
 import { unpackItems } from '../../shared/threads/packItems.ts';
 import type { WorkContext } from '../../shared/threads/serve.ts';
-import { formatResultFile, makeResultFile } from '../../wire/resultFile.ts';
+import {
+  formatResultFile,
+  makeResultFile,
+  mergeResultFiles,
+  parseResultFile,
+  type ResultFile,
+} from '../../wire/resultFile.ts';
 import {
   checkTriples,
   type ShapeFault,
@@ -22,7 +30,19 @@ import type { TaskItem } from '../../wire/triple.ts';
 import { requireHash, sha256Of } from '../blobs/checksums.ts';
 import { parseStrictJson, tokensOfBatch } from '../http/strictJson.ts';
 import { TaskFailure } from '../stores/port/task.ts';
-import type { AggregateWork, Answer, Judgement, JudgeWork, Made, News, Work } from './taskWork.ts';
+import type {
+  AggregateWork,
+  Answer,
+  Judgement,
+  JudgeWork,
+  Made,
+  MergeWork,
+  News,
+  Work,
+} from './taskWork.ts';
+
+/** Length of a public key of Falcon-512. Lengths of neither set are reported with their items. */
+const KEY_BYTES_512 = 897;
 
 /** Maximum number of faults reported in full; `total` counts all. */
 const SHOWN_FAULTS = 100;
@@ -54,7 +74,8 @@ async function withPool<T>(threads: number, use: (pool: AggregatePool) => Promis
 
 /** @throws CodedError; a TaskFailure for what is wrong with the file */
 export async function performTask(work: Work, context: WorkContext): Promise<Answer> {
-  return work.kind === 'judge' ? judge(work) : aggregate(work, context);
+  if (work.kind === 'judge') return judge(work);
+  return work.kind === 'merge' ? merge(work, context) : aggregate(work, context);
 }
 
 async function judge({ aggregate, statements, threads }: JudgeWork): Promise<Judgement> {
@@ -90,23 +111,49 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
     verify_ms: verifiedMs - readMs,
     aggregate_ms: performance.now() - verifiedMs,
   };
-  const result = makeResultFile({ processId: work.processId, aggregate: bytes, items, timings });
+  const told = work.isPart ? {} : timings;
+  const { processId } = work;
+  return made(makeResultFile({ processId, aggregate: bytes, items, timings: told }));
+}
+
+function made(result: ResultFile): Made {
   const file = new TextEncoder().encode(formatResultFile(result));
   return {
     file: file.byteLength === file.buffer.byteLength ? file.buffer : file.slice().buffer,
     sha256: sha256Of(file),
     format: result.format,
-    aggregateBytes: bytes.length,
+    aggregateBytes: result.aggregate.length,
   };
 }
 
+/** Their bytes are those that workers stored, so nothing is verified again. */
+function merge({ processId, files }: MergeWork, { tell }: WorkContext): Made {
+  const startMs = performance.now();
+  tell({ verified: true } satisfies News);
+  const parts = files.map((file) => parseResultFile(new Uint8Array(file)));
+  const merged = mergeResultFiles(processId, parts);
+  return made({ ...merged, timings: { merge_ms: performance.now() - startMs } });
+}
+
 /** @throws TaskFailure that describes the faults of the file; CodedError `FILE_DAMAGED` */
-function read({ file, limits, ...ref }: AggregateWork): TaskItem[] {
+function read({ file, limits: given, isPart, ...ref }: AggregateWork): TaskItem[] {
   requireHash(sha256Of(new Uint8Array(file)), ref);
+  const limits = isPart ? { ...given, maxSignatures: MAX_AGGREGATE_ITEMS } : given;
   const value = parse(new Uint8Array(file), limits);
   const { items, faults } = checkTriples(value, limits);
   if (faults) throw shapeFailure(faults);
+  if (isPart) requireProvable(items);
   return items;
+}
+
+/** @throws TaskFailure unless one proof can cover the items */
+function requireProvable(items: readonly TaskItem[]): void {
+  const large = items.filter(({ publicKey }) => publicKey.length > KEY_BYTES_512).length;
+  const { falcon512, falcon1024 } = MAX_PROOF_ITEMS;
+  if (items.length - large <= falcon512 && large <= falcon1024) return;
+  const code = 'TOO_MANY_ITEMS';
+  const most = `${falcon512} signatures of Falcon-512 and ${falcon1024} of Falcon-1024`;
+  throw new TaskFailure({ code, message: `A part holds at most ${most}` });
 }
 
 function parse(file: Uint8Array, { maxSignatures }: Required<TaskFileLimits>): unknown {

@@ -18,7 +18,7 @@
  * The death of a whole process proves nothing, since it ran other tasks too and may have been
  * killed. So losses make a task suspect, but only an isolated worker's death counts against it.
  */
-import { type CodedError, toCodedError } from '../../shared/errors.ts';
+import { CodedError, toCodedError } from '../../shared/errors.ts';
 import { Alarm, withTimeout } from '../../shared/wait.ts';
 import type { RunnerEvent } from '../events.ts';
 import {
@@ -84,6 +84,16 @@ export interface Runner {
    * the queue. Every call returns the same promise, which does not reject.
    */
   stop(options?: { readonly graceMs?: number }): Promise<void>;
+}
+
+/** Results of parts are damaged or gone: they are made again, and then merged again. */
+export class DamagedParts extends CodedError {
+  readonly parts: readonly number[];
+
+  constructor(parts: readonly number[]) {
+    super('FILE_DAMAGED', { message: `Results of parts are damaged: ${parts.join(', ')}` });
+    this.parts = parts;
+  }
 }
 
 const MAX_RETRY_MS = 120_000;
@@ -246,23 +256,28 @@ class TaskRunner implements Runner {
     if (accepted) {
       lease.end();
       const { format, aggregateBytes } = result;
-      const { signatures } = lease;
+      // Those of parts were counted when they were done.
+      const signatures = run.task.kind === 'merge' ? 0 : lease.signatures;
       onEvent({ type: 'completed', ...run.named, signatures, format, aggregateBytes });
     } else onEvent(refusedOutcome(run));
-    await this.#discard(accepted ? input?.key : result.blob.key);
+    // The result of a part may be that of the attempt that took over.
+    const isShared = run.task.kind === 'part' && run.ending !== 'cancelled';
+    if (accepted || !isShared) await this.#discard(accepted ? input?.key : result.blob.key);
   }
 
   async #settleFault(run: Run, lease: Lease, error: CodedError): Promise<void> {
     const { store, onEvent } = this.#options;
-    const { id, attempt, input } = run.task;
-    const shown = error instanceof TaskFailure ? error.shown : shownError(error);
+    const { id, attempt, input, part } = run.task;
+    const own = error instanceof TaskFailure ? error.shown : shownError(error);
+    const shown = part === null ? own : { ...own, part };
     const type = this.#fateOf(run.task, lease, error);
     const retry = type === 'retried' ? this.#retryOf(run.task, error) : undefined;
-    const accepted = await lease.write(() =>
-      type === 'setAside'
+    const accepted = await lease.write(() => {
+      if (error instanceof DamagedParts) return store.remake(id, attempt, error.parts);
+      return type === 'setAside'
         ? store.setAside(id, attempt, shown)
-        : store.fail(id, attempt, shown, retry),
-    );
+        : store.fail(id, attempt, shown, retry);
+    });
     onEvent(accepted ? { type, ...run.named, error } : refusedOutcome(run));
     if (accepted && type === 'failed') await this.#discard(input?.key);
   }

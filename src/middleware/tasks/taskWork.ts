@@ -21,6 +21,18 @@ export interface AggregateWork {
   readonly threads: number;
   /** The time that fetching the file took; counts as part of reading it. */
   readonly fetchMs: number;
+  /**
+   * True for a part: it may have as many signatures as one proof covers, and its result file is the
+   * same for every attempt.
+   */
+  readonly isPart: boolean;
+}
+
+/** The result files of all parts of a task, in order. Answered by {@link Made}. */
+export interface MergeWork {
+  readonly kind: 'merge';
+  readonly processId: number;
+  readonly files: readonly ArrayBuffer[];
 }
 
 /** An aggregate to verify. Answered by {@link Judgement}. */
@@ -32,7 +44,7 @@ export interface JudgeWork {
   readonly threads: number;
 }
 
-export type Work = AggregateWork | JudgeWork;
+export type Work = AggregateWork | MergeWork | JudgeWork;
 
 /** The progress of a task. */
 export type News =

@@ -375,8 +375,8 @@ export interface TaskStore {
   putBack(id: number): Promise<boolean>;
 
   /**
-   * created | uploaded past their deadline → expired; removes old final tasks, parts of ended tasks,
-   * and Idempotency-Keys.
+   * created | uploaded past their deadline → expired; removes old final tasks, the parts of ended
+   * ones, and Idempotency-Keys.
    * Does nothing while the clock is suspect. Safe at any time, in any process.
    */
   sweep(options: SweepOptions): Promise<Sweep>;

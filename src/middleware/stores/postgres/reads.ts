@@ -39,9 +39,8 @@ export function reads(database: Database): Reads {
   return {
     async get(id, clientId) {
       const [row] = await database.ask<TaskRow>(sql.get, [id]);
-      const isHidden = row?.client_id !== clientId || row?.parent !== null;
-      if (!row || (clientId !== undefined && isHidden)) return null;
-      return toTask(row);
+      const isOwn = row?.client_id === clientId && row?.parent === null;
+      return row && (clientId === undefined || isOwn) ? toTask(row) : null;
     },
     async parts(id, { state, limit } = {}) {
       const rows = await database.ask<TaskRow>(sql.parts, [id, state ?? null, limit ?? null]);

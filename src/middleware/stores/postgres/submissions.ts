@@ -40,22 +40,10 @@ interface Removed {
 export function submissions(ledger: Ledger): Submissions {
   const { database } = ledger;
   const sql = statements(database.schema);
-  const look = async (id: number, clientId?: number): Promise<Looked | undefined> => {
-    const [row] = await database.ask<Looked>(sql.look, [id]);
-    const isOwn = row?.client_id === clientId && row?.parent === null;
-    return clientId === undefined || isOwn ? row : undefined;
-  };
+  const { look, takes } = looks(database, sql.look);
   const change = async (statement: Statement, values: readonly unknown[]) => {
     const [row] = await ledger.change<Endings>(statement, values);
     return row;
-  };
-
-  /** Returns whether the task or part accepts files. */
-  const takes = async ({ live, state, parent, parts }: Looked): Promise<boolean> => {
-    if (!live) return false;
-    if (parent === null) return parts === null && ['created', 'uploaded'].includes(state);
-    const above = await look(parent);
-    return isOpen(above) && ['created', 'waiting', 'failed'].includes(state);
   };
 
   return {
@@ -102,6 +90,24 @@ export function submissions(ledger: Ledger): Submissions {
       const [row] = await database.ask<Removed>(sql.remove, [id, clientId]);
       if (row) return { ok: true, blobs: [row.input_key, row.result_key].flatMap((k) => k ?? []) };
       return { ok: false, reason: (await look(id, clientId)) ? 'unfinished' : 'missing' };
+    },
+  };
+}
+
+function looks(database: Database, statement: Statement) {
+  const look = async (id: number, clientId?: number): Promise<Looked | undefined> => {
+    const [row] = await database.ask<Looked>(statement, [id]);
+    const isOwn = row?.client_id === clientId && row?.parent === null;
+    return clientId === undefined || isOwn ? row : undefined;
+  };
+  return {
+    look,
+    /** Returns whether the task or part accepts files. */
+    async takes({ live, state, parent, parts }: Looked): Promise<boolean> {
+      if (!live) return false;
+      if (parent === null) return parts === null && ['created', 'uploaded'].includes(state);
+      const above = await look(parent);
+      return isOpen(above) && ['created', 'waiting', 'failed'].includes(state);
     },
   };
 }

@@ -2,7 +2,7 @@
  * The verbs of workers: claims, leases and outcomes. A verb that names an attempt acts only while
  * that attempt holds the task, and returns `false` otherwise. See `taskStore.ts`.
  */
-import type { Task } from '../port/task.ts';
+import type { Task, TaskResult } from '../port/task.ts';
 import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
 import { failPart, finishPart, remake } from './partRules.ts';
@@ -58,12 +58,7 @@ export function queue(ledger: Ledger): Queue {
           ...(input && { input }),
         }),
       ),
-    finish: (id, attempt, result) =>
-      whileHeld(id, attempt, (row) => {
-        if (row.state !== 'aggregating') return false;
-        const isPart = row.parent !== null;
-        return isPart ? finishPart(ledger, row, result) : ledger.end(row, 'completed', { result });
-      }),
+    finish: (id, attempt, result) => whileHeld(id, attempt, (row) => finish(ledger, row, result)),
     fail: (id, attempt, error, retry) =>
       whileHeld(id, attempt, (row) => {
         const failures = row.failures + (retry?.blameless ? 0 : 1);
@@ -104,6 +99,12 @@ function claim(ledger: Ledger, { leaseMs, threads }: ClaimOptions): Task | null 
   const attempt = row.attempt + 1;
   const dueMs = nowMs + leaseMs;
   return ledger.told(ledger.change(row, { state: 'verifying', attempt, dueMs, threads }));
+}
+
+function finish(ledger: Ledger, row: TaskRow, result: TaskResult): unknown {
+  if (row.state !== 'aggregating') return false;
+  if (row.parent !== null) return finishPart(ledger, row, result);
+  return ledger.end(row, 'completed', { result });
 }
 
 /** Puts a running task back into the queue. */
