@@ -1,4 +1,5 @@
 /** The client: one method per operation of the service, and combinations of several operations. */
+import { isBytes } from '../shared/arguments.ts';
 import { encodeWireHex } from '../wire/hex.ts';
 import { toTriple } from '../wire/triple.ts';
 import { type Packed, packed, taskFile, toWireStatement } from './batch.ts';
@@ -6,6 +7,7 @@ import { ClientError, malformed } from './clientError.ts';
 import { recordEvents } from './events.ts';
 import { type Call, Http, readJson } from './http.ts';
 import { readCall, readClientOptions, type Settings } from './options.ts';
+import { type ItemStream, uploadParts } from './parts.ts';
 import {
   asObject,
   isEnd,
@@ -18,7 +20,13 @@ import {
 } from './records.ts';
 import { fetchResult, type ResultOptions } from './result.ts';
 import { outcomeUnknown } from './retry.ts';
-import { acceptedRecord, newIdempotencyKey, notifyUploaded, repeatUnderKey } from './submit.ts';
+import {
+  acceptedRecord,
+  maxItemsWithoutParts,
+  newIdempotencyKey,
+  notifyUploaded,
+  repeatUnderKey,
+} from './submit.ts';
 import type {
   Batch,
   CallOptions,
@@ -37,7 +45,7 @@ import type {
   Triple,
   UploadTicket,
 } from './types.ts';
-import { type UploadOptions, upload } from './upload.ts';
+import { upload as sendFile, type UploadOptions } from './upload.ts';
 import { type TaskReader, type WaitOptions, waitForTask } from './waitFor.ts';
 
 /** Options of lists. */
@@ -93,8 +101,12 @@ export interface Client {
   /** Submits a batch in one request, without a file. */
   aggregate(items: readonly (Triple | Item)[], options?: CreateOptions): Promise<TaskRecord>;
 
-  /** Creates a task, uploads its file, and notifies. */
-  submit(items: Batch, options?: SubmitOptions): Promise<TaskRecord>;
+  /**
+   * Creates a task, uploads its file, and notifies. A list that is longer than a task file of the
+   * service, and items as they come, are uploaded in parts; the result is a series. With the same
+   * `idempotencyKey` and items, an interrupted submission in parts continues.
+   */
+  submit(items: Batch | ItemStream, options?: SubmitOptions): Promise<TaskRecord>;
 
   /** Returns the progress record of a task. */
   task(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
@@ -216,7 +228,7 @@ class HttpClient implements Client, TaskReader {
     const read = readCall(options, 'onProgress');
     const url = typeof to === 'string' ? to : to.url;
     const file = await this.#pack(url, await taskFile(items));
-    await upload(this.http, this.#settings.uploadBy, url, file, read);
+    await sendFile(this.http, this.#settings.uploadBy, url, file, read);
   }
 
   /** Encodes the body for this URL. */
@@ -249,12 +261,22 @@ class HttpClient implements Client, TaskReader {
     return acceptedRecord(body, headers.get('location'), (id) => this.record(id, signal));
   }
 
-  async submit(items: Batch, options?: SubmitOptions): Promise<TaskRecord> {
+  async submit(items: Batch | ItemStream, options?: SubmitOptions): Promise<TaskRecord> {
     const { onProgress, ...create } = readCall(options, 'idempotencyKey', 'onProgress');
     const { signal } = create;
-    const file = await taskFile(items);
     const tell = (step: SubmitProgress['step'], done: number, total = 1) =>
       onProgress?.({ step, done, total });
+    if (isStream(items) || (Array.isArray(items) && (await this.#needsParts(items, signal)))) {
+      const { idempotencyKey = newIdempotencyKey() } = create;
+      const upload = async (url: string, file: Uint8Array) => {
+        const { uploadBy } = this.#settings;
+        await sendFile(this.http, uploadBy, url, await this.#pack(url, file), { signal });
+      };
+      const own = { path: this.#aggsign, idempotencyKey, signal, onProgress, upload };
+      const id = await uploadParts(this.http, items as ItemStream, own);
+      return this.#notifyTold(id, tell, signal);
+    }
+    const file = await taskFile(items as Batch);
     tell('create', 0);
     const ticket = await this.createTask(create);
     tell('create', 1);
@@ -262,10 +284,24 @@ class HttpClient implements Client, TaskReader {
       signal,
       onProgress: onProgress && (({ done, total }) => tell('upload', done, total)),
     });
+    return this.#notifyTold(ticket.process_id, tell, signal);
+  }
+
+  async #notifyTold(
+    id: TaskId,
+    tell: (step: 'notify', done: number) => void,
+    signal: AbortSignal | undefined,
+  ): Promise<TaskRecord> {
     tell('notify', 0);
-    const record = await this.notify(ticket.process_id, { signal });
+    const record = await this.notify(id, { signal });
     tell('notify', 1);
     return record;
+  }
+
+  /** Returns whether a list is too long for one file, and the server accepts parts. */
+  async #needsParts(items: readonly unknown[], signal?: AbortSignal): Promise<boolean> {
+    if (items.length <= MAX_EVERYWHERE) return false;
+    return items.length > (await maxItemsWithoutParts(this.http, this.#aggsign, signal));
   }
 
   #get(path: string, signal: AbortSignal | undefined): Promise<unknown> {
@@ -416,6 +452,15 @@ class HttpClient implements Client, TaskReader {
     throw malformed('The answer of the verification has no verdict');
   }
 }
+
+/** Signatures that every server accepts in a file. */
+const MAX_EVERYWHERE = 1722;
+
+const isStream = (items: Batch | ItemStream): items is ItemStream =>
+  typeof items === 'object' &&
+  !Array.isArray(items) &&
+  !isBytes(items) &&
+  (Symbol.asyncIterator in items || Symbol.iterator in items);
 
 const repeated = () =>
   new ClientError('malformed', {

@@ -12,6 +12,7 @@ export {
 } from './client.ts';
 export { ClientError, type ClientErrorKind, isClientError } from './clientError.ts';
 export { parseExactJson } from './exactJson.ts';
+export type { ItemStream } from './parts.ts';
 export { type Outcome, outcomeOf } from './records.ts';
 export type { ResultOptions } from './result.ts';
 export { newIdempotencyKey } from './submit.ts';

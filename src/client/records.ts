@@ -3,6 +3,7 @@ import { isWireHex } from '../wire/hex.ts';
 import { isFinal, stateOfText } from '../wire/taskStates.ts';
 import { malformed } from './clientError.ts';
 import type {
+  PartCounts,
   Problem,
   SignAnswer,
   TaskId,
@@ -59,6 +60,7 @@ export function readRecord(value: unknown): TaskRecord {
   delete rest.error;
   delete rest.result_bytes;
   delete rest.quarantined;
+  delete rest.parts;
   const problem = readProblem(error);
   return {
     ...rest,
@@ -70,6 +72,7 @@ export function readRecord(value: unknown): TaskRecord {
     request_utc_time: text(record.request_utc_time),
     latest_status_update_iso_utc_time: text(record.latest_status_update_iso_utc_time),
     ...(progress !== undefined && { progress: readProgress(progress) }),
+    ...(record.parts !== undefined && { parts: readParts(record.parts) }),
     ...(record.quarantined === true && { quarantined: true }),
     ...(problem && { error: problem }),
     ...(record.result_bytes !== undefined && { result_bytes: count(record.result_bytes) }),
@@ -80,6 +83,11 @@ function readProgress(value: unknown): TaskProgress | null {
   if (typeof value !== 'object' || value === null) return null;
   const { phase, done, total } = value as Record<string, unknown>;
   return typeof phase === 'string' ? { phase, done: count(done), total: count(total) } : null;
+}
+
+function readParts(value: unknown): PartCounts {
+  const { total, uploaded, done } = asObject(value, 'The counts of parts');
+  return { total: count(total), uploaded: count(uploaded), done: count(done) };
 }
 
 /** Copies an object without those of the named members that are not strings. */
@@ -97,7 +105,7 @@ export function readProblem(value: unknown): Problem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
   const texts = ['type', 'title', 'detail', 'code', 'id'];
   const problem = textsOnly(value as Record<string, unknown>, texts);
-  for (const name of ['status', 'errors_total', 'stored_bytes', 'allowed_bytes']) {
+  for (const name of ['status', 'errors_total', 'stored_bytes', 'allowed_bytes', 'part']) {
     if (typeof problem[name] !== 'number') delete problem[name];
   }
   const { errors, invalid } = problem;

@@ -47,6 +47,28 @@ async function saysItKnowsKeys(http: Http, path: string, signal?: HostSignal): P
   }
 }
 
+/**
+ * Returns the number of items beyond which a list needs parts, by the server's OpenAPI document;
+ * infinite if it has no such tasks.
+ */
+export async function maxItemsWithoutParts(
+  http: Http,
+  path: string,
+  signal?: HostSignal,
+): Promise<number> {
+  try {
+    const to = { path: '/v1/openapi.json' };
+    const document = asObject(await http.json({ method: 'GET', to, repeat: 'safe', signal }), 'It');
+    const hasParts = `${path}/task/{process_id}/part` in asObject(document.paths, 'paths');
+    const schemas = asObject(asObject(document.components, 'components').schemas, 'schemas');
+    const { maxItems } = asObject(schemas.TaskFile, 'TaskFile');
+    return hasParts && typeof maxItems === 'number' ? maxItems : Number.POSITIVE_INFINITY;
+  } catch (error) {
+    if (error instanceof ClientError && error.kind !== 'aborted') return Number.POSITIVE_INFINITY;
+    throw error;
+  }
+}
+
 /** Returns a parameter of a document; a reference is followed to the document's components. */
 function resolved(document: Record<string, unknown>, parameter: unknown) {
   const reference = (parameter as { $ref?: unknown } | null)?.$ref;

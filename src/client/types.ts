@@ -41,7 +41,7 @@ export interface UploadTicket {
 
 /** The progress of the work on a task. */
 export interface TaskProgress {
-  /** The current phase: `read`, `verify`, `aggregate`, `store`. */
+  /** The current phase: `read`, `verify`, `aggregate`, `store`; `parts` if the task has parts. */
   readonly phase: string;
   readonly done: number;
   readonly total: number;
@@ -75,6 +75,16 @@ export interface Problem {
   readonly allowed_bytes?: number;
   /** With a server error: its id in the server's log. */
   readonly id?: string;
+  /** With the failure of a task with parts: the part; `invalid` counts from its start. */
+  readonly part?: number;
+}
+
+/** The parts of a task, as far as they are known. */
+export interface PartCounts {
+  readonly total: number;
+  /** Without those that have failed. */
+  readonly uploaded: number;
+  readonly done: number;
 }
 
 /** The progress record of a task. The first seven members come from every server. */
@@ -90,9 +100,11 @@ export interface TaskRecord {
   readonly request_utc_time: string;
   readonly latest_status_update_iso_utc_time: string;
   readonly progress?: TaskProgress | null;
+  /** Present if the task has parts. */
+  readonly parts?: PartCounts;
   /** True if the task is set aside until the service's operator retries it. */
   readonly quarantined?: boolean;
-  /** The reason for a failure. */
+  /** The reason for a failure; of an open task, that of a part, which can be replaced. */
   readonly error?: Problem;
   /** ISO 8601, UTC, nanosecond digits. */
   readonly finished_at?: string;
@@ -130,7 +142,7 @@ export interface ResultFile {
   readonly version: number;
   readonly process_id: TaskId | null;
   readonly count: number;
-  /** `bundle` or `proof`. */
+  /** `bundle`, `proof` or `series`. */
   readonly format: string;
   readonly parameter_set: string;
   /** Commitment to the ordered (parameter set, public key, digest) list, hex with `0x`. */
@@ -166,8 +178,11 @@ export interface TransferProgress {
 
 /** The progress of a submission. */
 export interface SubmitProgress extends TransferProgress {
-  /** In `upload`, `done` and `total` are bytes; in the other steps, 0 or 1 of 1. */
-  readonly step: 'create' | 'upload' | 'notify';
+  /**
+   * In `upload`, `done` and `total` are bytes; in `parts`, the parts that are uploaded, of those
+   * known so far; in the other steps, 0 or 1 of 1.
+   */
+  readonly step: 'create' | 'upload' | 'parts' | 'notify';
 }
 
 /** Options of every method. Aborting the signal rejects the call with the code `ABORTED`. */

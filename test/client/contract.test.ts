@@ -35,6 +35,7 @@ const record = members<TaskRecord>({
   request_utc_time: 'always',
   latest_status_update_iso_utc_time: 'always',
   progress: 'optional',
+  parts: 'optional',
   quarantined: 'optional',
   error: 'optional',
   finished_at: 'optional',
@@ -64,6 +65,7 @@ const problem = members<Problem>({
   stored_bytes: 'optional',
   allowed_bytes: 'optional',
   id: 'optional',
+  part: 'optional',
 });
 const triple = members<Triple>({ digest: 'always', public_key: 'always', signature: 'always' });
 
@@ -210,6 +212,8 @@ test('paths: the methods use every operation of the document, and nothing else',
   await client.upload(await client.renewUpload(ticket.process_id), items);
   await client.notify(ticket.process_id);
   await client.waitFor(ticket);
+  const series = await client.waitFor(await client.submit(items.values()));
+  expect(series).toMatchObject({ format: 'series', parts: { total: 1 } });
   const { process_id } = await client.aggregate(items);
   await client.waitFor(process_id, { by: 'poll', pollMs: [10, 50] });
   const { aggregate } = await client.result(process_id, { statements: items });
