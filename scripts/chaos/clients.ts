@@ -1,6 +1,6 @@
 /**
- * Clients that know nothing but the wire contract: they create, upload and notify, or send a batch
- * in one request; they repeat what was not answered, under the same Idempotency-Key, at any host;
+ * Clients that know nothing but the wire contract: they create, upload and notify, in one file or in
+ * parts, or send a batch in one request; they repeat what was not answered, under the same Idempotency-Key, at any host;
  * they follow each accepted task to its end and check its result against what they sent.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ const AGGSIGN = '/v1/svc/aggsign';
 
 /** A batch of a client, and what became of it. */
 export interface Job {
-  readonly way: 'direct' | 'steps';
+  readonly way: 'direct' | 'steps' | 'parts';
   readonly items: readonly TaskItem[];
   /** Once a 201 or 202 has named it. */
   id: number | null;
@@ -36,6 +36,10 @@ interface Answer {
   readonly status: number;
   readonly text: string;
 }
+
+/** Most parts of a task, and the longest time between two. */
+const MAX_PARTS = 6;
+const BETWEEN_MS = 1500;
 
 /** The time is over. */
 class Late extends Error {}
@@ -74,8 +78,8 @@ export class Clients {
       job.fault = (error as Error).message;
       job.gone = error instanceof Gone;
     };
-    const submit = job.way === 'direct' ? this.#direct(job) : this.#steps(job);
-    const id = await submit.catch(note);
+    const ways = { direct: this.#direct, steps: this.#steps, parts: this.#parts };
+    const id = await ways[job.way].call(this, job).catch(note);
     sent();
     if (id === undefined) return;
     job.id = id;
@@ -112,6 +116,41 @@ export class Clients {
       cursor = page.next;
     } while (cursor !== '');
     return ids;
+  }
+
+  /** A list that comes in pieces, some of them late. */
+  async #parts(job: Job): Promise<number> {
+    const key = crypto.randomUUID();
+    const body = '{"parts":true}';
+    const created = await this.#ask(job, 'POST', `${AGGSIGN}/task`, { key, body });
+    const id: number = JSON.parse(expected(created, 201)).process_id;
+    job.id = id;
+    const size = Math.ceil(job.items.length / (1 + Math.floor(MAX_PARTS * Math.random())));
+    for (let part = 0; part * size < job.items.length; part++) {
+      if (part > 0) await sleep(BETWEEN_MS * Math.random());
+      const items = job.items.slice(part * size, (part + 1) * size);
+      await this.#part(job, part, { key: `${key}.${part}`, body: formatTaskFile(items) });
+    }
+    expected(await this.#ask(job, 'POST', `${AGGSIGN}/notify/${id}`), 202);
+    return id;
+  }
+
+  async #part(job: Job, part: number, file: { key: string; body: string }): Promise<void> {
+    const path = `${AGGSIGN}/task/${job.id}/part`;
+    for (;;) {
+      const ticket = JSON.parse(
+        expected(await this.#ask(job, 'POST', path, { key: file.key }), 201),
+      );
+      if (ticket.part !== part) throw new Error(`part ${part} was given the number ${ticket.part}`);
+      if (ticket.status !== 'created') return;
+      const renewed = await this.#ask(job, 'POST', path, { body: JSON.stringify({ part }) });
+      // A worker has taken the file of a request that was not answered.
+      if (renewed.status === 409) continue;
+      const { url } = JSON.parse(expected(renewed, 201));
+      const answer = await this.#ask(job, 'PUT', url, { body: file.body });
+      if (answer.status === 200) return;
+      if (answer.status !== 403 && answer.status !== 409) expected(answer, 200);
+    }
   }
 
   async #direct(job: Job): Promise<number> {

@@ -119,7 +119,7 @@ async function damage(folder: string, random: TestRandom, ms: number): Promise<n
   const known = new Set<string>();
   const restore: (() => Promise<void>)[] = [];
   for (const endMs = performance.now() + ms; performance.now() < endMs; await sleep(20)) {
-    for await (const path of glob(join(folder, '{inputs,results}/**/*.json'))) {
+    for await (const path of glob(join(folder, '{inputs,parts,results}/**/*.json'))) {
       if (known.has(path)) continue;
       known.add(path);
       if (random.below(2) === 0) continue;
@@ -158,7 +158,8 @@ async function countCompletions(path: string): Promise<void> {
   const db = new DatabaseSync(path);
   db.exec(`
     CREATE TABLE completions (id INTEGER NOT NULL);
-    CREATE TRIGGER count_completions AFTER UPDATE OF state ON tasks WHEN new.state = 'completed'
+    CREATE TRIGGER count_completions AFTER UPDATE OF state ON tasks
+      WHEN new.state = 'completed' AND new.parent IS NULL
       BEGIN INSERT INTO completions VALUES (new.id); END`);
   db.close();
 }

@@ -135,7 +135,7 @@ async function countCompletions(database: Cluster): Promise<void> {
     CREATE FUNCTION count_completion() RETURNS trigger LANGUAGE plpgsql AS $$
       BEGIN INSERT INTO public.completions VALUES (new.id); RETURN new; END $$;
     CREATE TRIGGER count_completions AFTER UPDATE OF state ON falconry.tasks FOR EACH ROW
-      WHEN (new.state = 'completed') EXECUTE FUNCTION count_completion()`);
+      WHEN (new.state = 'completed' AND new.parent IS NULL) EXECUTE FUNCTION count_completion()`);
 }
 
 interface Parts {
