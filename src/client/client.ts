@@ -108,6 +108,12 @@ export interface Client {
    */
   submit(items: Batch | ItemStream, options?: SubmitOptions): Promise<TaskRecord>;
 
+  /**
+   * Returns whether `submit` uploads so many items in parts: the list is too long for one file, and
+   * the server accepts parts.
+   */
+  needsParts(count: number, options?: CallOptions): Promise<boolean>;
+
   /** Returns the progress record of a task. */
   task(id: TaskIdInput, options?: CallOptions): Promise<TaskRecord>;
 
@@ -266,7 +272,10 @@ class HttpClient implements Client, TaskReader {
     const { signal } = create;
     const tell = (step: SubmitProgress['step'], done: number, total = 1) =>
       onProgress?.({ step, done, total });
-    if (isStream(items) || (Array.isArray(items) && (await this.#needsParts(items, signal)))) {
+    if (
+      isStream(items) ||
+      (Array.isArray(items) && (await this.needsParts(items.length, create)))
+    ) {
       const { idempotencyKey = newIdempotencyKey() } = create;
       const upload = async (url: string, file: Uint8Array) => {
         const { uploadBy } = this.#settings;
@@ -298,10 +307,10 @@ class HttpClient implements Client, TaskReader {
     return record;
   }
 
-  /** Returns whether a list is too long for one file, and the server accepts parts. */
-  async #needsParts(items: readonly unknown[], signal?: AbortSignal): Promise<boolean> {
-    if (items.length <= MAX_EVERYWHERE) return false;
-    return items.length > (await maxItemsWithoutParts(this.http, this.#aggsign, signal));
+  async needsParts(count: number, options?: CallOptions): Promise<boolean> {
+    if (count <= MAX_EVERYWHERE) return false;
+    const { signal } = options ?? {};
+    return count > (await maxItemsWithoutParts(this.http, this.#aggsign, signal));
   }
 
   #get(path: string, signal: AbortSignal | undefined): Promise<unknown> {

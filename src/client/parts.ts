@@ -59,7 +59,7 @@ export async function uploadParts(
   tell('create', 0, 1);
   const ticket = readPartsTicket(await post(http, options, 'task', '', { parts: true }));
   tell('create', 1, 1);
-  const known = Array.isArray(items) ? evenly(items.length, items, ticket) : undefined;
+  const known = Array.isArray(items) ? evenly(items, ticket) : undefined;
   const running = new Set<Promise<void>>();
   let [made, done] = [0, 0];
   let fault: unknown;
@@ -91,16 +91,20 @@ export async function uploadParts(
 }
 
 /** Returns an even division of a list into as few parts as possible. */
-function evenly(count: number, items: readonly unknown[], ticket: PartsTicket) {
-  const large = items.filter((item) => isLarge(toTriple(item as Item))).length;
-  const most = (all: number, each: number) => Math.ceil(all / each);
-  const parts = Math.max(1, most(count - large, ticket.falcon512) + most(large, ticket.falcon1024));
-  return { parts, items: most(count, parts) };
+function evenly(items: readonly (Triple | Item)[], { falcon512, falcon1024 }: PartsTicket) {
+  const large = items.filter(isLarge).length;
+  const small = items.length - large;
+  const parts = Math.max(1, Math.ceil(small / falcon512) + Math.ceil(large / falcon1024));
+  return { parts, items: Math.ceil(items.length / parts) };
 }
 
-/** Characters of a public key of Falcon-512, in hex with `0x`. */
-const KEY_TEXT_512 = 2 + 2 * 897;
-const isLarge = ({ public_key }: Triple) => public_key.length > KEY_TEXT_512;
+const KEY_BYTES_512 = 897;
+
+/** Returns whether an item is one of Falcon-1024. */
+const isLarge = (item: Triple | Item): boolean =>
+  'publicKey' in item
+    ? item.publicKey.length > KEY_BYTES_512
+    : item.public_key.length > 2 + 2 * KEY_BYTES_512;
 
 /** Yields the task files of the parts. */
 async function* partFiles(
@@ -112,11 +116,10 @@ async function* partFiles(
   let [bytes, small, large] = [0, 0, 0];
   const file = () => new TextEncoder().encode(`[${lines.join(',\n')}]\n`);
   for await (const item of items) {
-    const triple = toTriple(item);
-    const line = JSON.stringify(triple);
+    const line = JSON.stringify(toTriple(item));
     const isFull =
       lines.length >= maxItems ||
-      (isLarge(triple) ? large >= falcon1024 : small >= falcon512) ||
+      (isLarge(item) ? large >= falcon1024 : small >= falcon512) ||
       bytes + line.length > FILL * maxBytes;
     if (isFull && lines.length > 0) {
       yield file();
@@ -125,7 +128,7 @@ async function* partFiles(
     }
     lines.push(line);
     bytes += line.length + 2;
-    if (isLarge(triple)) large++;
+    if (isLarge(item)) large++;
     else small++;
   }
   if (lines.length > 0) yield file();

@@ -17,6 +17,13 @@ export function sha256(...parts: readonly Part[]): Buffer {
   return Buffer.from(hash.digest().buffer as ArrayBuffer);
 }
 
+/** The SHA-256 of pieces as they come, in hex. */
+export async function sha256Of(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+  const hash = noble.create();
+  for await (const piece of pieces) hash.update(piece);
+  return Buffer.from(hash.digest().buffer as ArrayBuffer).toString('hex');
+}
+
 type KeyedHash = ReturnType<typeof hmac.create>;
 
 /** Keyed hashes by their secret: a list signs a url for every task, and a key costs two blocks. */

@@ -86,6 +86,7 @@ const PHASES: Readonly<Record<string, string>> = {
   verify: 'verifying',
   aggregate: 'aggregating',
   store: 'storing',
+  parts: 'aggregating parts',
 };
 
 export function progressOf({ status, progress }: TaskRecord): ProgressState {

@@ -2,13 +2,10 @@
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../../client/index.ts';
-import { parseTaskFile } from '../../wire/taskFile.ts';
 import { beforeNotification, stateOfText } from '../../wire/taskStates.ts';
-import type { TaskItem } from '../../wire/triple.ts';
-import { type Command, flag, out, ServiceFailure, valued } from '../lib/command.ts';
+import { type Command, flag, out, ServiceFailure, UsageError, valued } from '../lib/command.ts';
 import { defineCommand } from '../lib/define.ts';
-import { isStdout, readInput, writeOutput } from '../lib/io.ts';
-import { FILE_LIMITS } from '../lib/tasks.ts';
+import { isStdout, writeOutput } from '../lib/io.ts';
 import { plural } from '../lib/text.ts';
 import {
   progressOf,
@@ -18,6 +15,7 @@ import {
   withService,
 } from './service.ts';
 import { freshState, StateKeeper, type SubmitState } from './submitState.ts';
+import { openSubmitted, type Submitted } from './submitted.ts';
 
 export const command: Command = defineCommand({
   name: 'submit',
@@ -28,11 +26,14 @@ export const command: Command = defineCommand({
       'verifies it against the task file before writing it. The state is kept beside the task ' +
       'file: after any interruption, run the same command again and it resumes; nothing is ' +
       'submitted twice.',
+    'A list that is too long for one file of the service is sent in parts. With --lines, it may ' +
+      'have any length: it is sent as it is read.',
   ],
-  operands: { '<task file>': 'as for falconry aggregate; -: standard input' },
+  operands: { '<task file>': 'as for falconry aggregate, or lines; -: standard input' },
   takes: [1, 1, 'one task file'],
   options: [
     out('where to write the result file'),
+    flag('lines', 'the input has one {digest, public_key, signature} per line (NDJSON)'),
     valued('state', 'file', 'where to keep the state [<task file>.submit]'),
     flag('restart', 'discard the state and submit again'),
     flag(
@@ -60,8 +61,13 @@ async function execute(invocation: ServiceCall): Promise<void> {
   const { io, positionals, option, flag } = invocation;
   const path = positionals[0]!;
   const statePath = option('state') ?? (path === '-' ? undefined : `${path}.submit`);
-  const file = await readInput(path, io);
-  const items = parseTaskFile(file, FILE_LIMITS);
+  const isLines = flag('lines');
+  if (isLines && path === '-' && statePath !== undefined) {
+    throw new UsageError(
+      'lines from standard input cannot be sent again: give a file, or no state',
+    );
+  }
+  const list = await openSubmitted(path, isLines, io);
   const keeper = new StateKeeper(statePath, io);
   const advice =
     statePath === undefined
@@ -69,7 +75,7 @@ async function execute(invocation: ServiceCall): Promise<void> {
       : 'Nothing is lost: run the same command again to resume.';
   const work = async (service: Service) => {
     if (flag('restart')) await keeper.forget();
-    return submit({ invocation, service, keeper, file, items });
+    return submit({ invocation, service, keeper, list });
   };
   return withService(invocation, work, advice);
 }
@@ -83,15 +89,14 @@ interface Work {
   readonly invocation: ServiceCall;
   readonly service: Service;
   readonly keeper: StateKeeper;
-  readonly file: Uint8Array;
-  readonly items: readonly TaskItem[];
+  readonly list: Submitted;
 }
 
 async function submit(work: Work): Promise<void> {
-  const { invocation, service, keeper, file, items } = work;
+  const { invocation, service, keeper, list } = work;
   const { client } = service;
   const { progress, report, note, flag, option } = invocation;
-  const opened = await keeper.open({ service: service.name, file });
+  const opened = await keeper.open(submissionOf(work));
   const { step, process_id } = opened.state;
   const reached = `${process_id === null ? '' : `task ${process_id}, `}${STEP_TEXTS[step]}`;
   if (opened.resumed) note(`resuming ${basename(keeper.path!)}: ${reached}\n`);
@@ -99,9 +104,10 @@ async function submit(work: Work): Promise<void> {
   while (state.step !== 'wait') state = await keeper.save(await STEPS[state.step](work, state));
   progress.update({ phase: 'waiting', done: 0 });
   const id = state.process_id!;
-  const facts = { process_id: id, count: items.length, resumed: opened.resumed };
+  const { length: count } = await list.statements();
+  const facts = { process_id: id, count, resumed: opened.resumed };
   if (!flag('wait')) {
-    report({ ok: true, ...facts }, `task ${id} accepted: ${plural(items.length, 'signature')}\n`);
+    report({ ok: true, ...facts }, `task ${id} accepted: ${plural(count, 'signature')}\n`);
     return;
   }
   try {
@@ -113,7 +119,7 @@ async function submit(work: Work): Promise<void> {
   }
   progress.update({ phase: 'checking', done: 0 });
   const check = flag('check');
-  const result = await client.result(id, check ? { statements: items } : {});
+  const result = await client.result(id, check ? { statements: await list.statements() } : {});
   const to = option('out');
   await writeOutput(to, result.text, invocation.io);
   await keeper.forget();
@@ -121,7 +127,7 @@ async function submit(work: Work): Promise<void> {
   const bytes = result.aggregate?.length ?? result.text.length;
   report(
     { ok: true, ...facts, checked: result.checked, format, sizes, out: to ?? '-' },
-    `task ${id}: ${plural(items.length, 'signature')} in a ${format ?? 'result'} of ${bytes} ` +
+    `task ${id}: ${plural(count, 'signature')} in a ${format ?? 'result'} of ${bytes} ` +
       `bytes, ${check ? 'verified' : 'not verified'}\n`,
   );
 }
@@ -136,13 +142,26 @@ const STEP_TEXTS = {
 /** The steps before the service has accepted the task; each returns the state after it. */
 const STEPS = { create, upload, notify };
 
-async function create({ service }: Work, state: SubmitState): Promise<SubmitState> {
+async function create(work: Work, state: SubmitState): Promise<SubmitState> {
+  const { service, list, invocation } = work;
   const idempotencyKey = state.idempotency_key;
+  const { file, items } = list;
+  if (file === null || (Array.isArray(items) && (await service.client.needsParts(items.length)))) {
+    const { process_id } = await service.client.submit(items, {
+      idempotencyKey,
+      onProgress: ({ step, done, total }) =>
+        step === 'parts' &&
+        invocation.progress.update({ phase: 'uploading parts', done, total, unit: 'items' }),
+    });
+    return { ...state, step: 'wait', process_id };
+  }
   const { process_id, url: upload_url } = await service.client.createTask({ idempotencyKey });
   return { ...state, step: 'upload', process_id, upload_url };
 }
 
-const fresh = ({ service, file }: Work) => freshState({ service: service.name, file });
+const submissionOf = ({ service, list }: Work) => ({ service: service.name, hash: list.hash });
+
+const fresh = (work: Work) => freshState(submissionOf(work));
 
 /**
  * Sends the file. If its url has expired, gets another one or, failing that, another task. The same
@@ -157,7 +176,7 @@ async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
   let state = from;
   for (let tries = 0; ; tries++) {
     try {
-      await client.upload(state.upload_url!, work.file, {
+      await client.upload(state.upload_url!, work.list.file!, {
         onProgress: (now) => progress.update({ phase: 'uploading', ...now, unit: 'bytes' }),
       });
       return { ...state, step: 'notify' };

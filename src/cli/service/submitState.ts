@@ -2,7 +2,8 @@
  * The state of a submission, in a small file beside the task file, so that a killed command can
  * resume. The file is written before the step that it names: it may lag behind, but is never ahead.
  *
- *   create   a key was chosen; the task may exist (the same key gets the same task)
+ *   create   a key was chosen; the task may exist (the same key gets the same task), and so may some
+ *            of its parts (keys derived from it get the same parts)
  *   upload   the task exists; its file may be there (sending it again replaces it)
  *   notify   the file is there; the service may have been notified
  *   wait     the service has been notified; the result can be awaited and fetched
@@ -11,7 +12,6 @@
  */
 import { readFile, rm } from 'node:fs/promises';
 import { newIdempotencyKey } from '../../client/index.ts';
-import { sha256 } from '../../shared/hash.ts';
 import { type Io, IoFailure, UsageError } from '../lib/command.ts';
 import { asIoFailure, writeOutput } from '../lib/io.ts';
 
@@ -34,7 +34,8 @@ export interface SubmitState {
 interface Submission {
   /** Address and name of the service. */
   readonly service: string;
-  readonly file: Uint8Array;
+  /** SHA-256 of the task file. */
+  readonly hash: string;
 }
 
 /** Keeps the state; without a path (standard input) it is kept for this run alone. */
@@ -89,27 +90,25 @@ export class StateKeeper {
     }
   }
 
-  #requireSame(state: SubmitState, { service, file }: Submission): void {
+  #requireSame(state: SubmitState, { service, hash }: Submission): void {
     const refuse = (what: string) =>
       new UsageError(`${this.path} belongs to a submission ${what}: give --restart to start over`);
     if (state.service !== service) throw refuse(`to another service (${state.service})`);
-    if (state.task_file !== hashOf(file)) throw refuse('of a different task file');
+    if (state.task_file !== hash) throw refuse('of a different task file');
   }
 }
 
-export function freshState({ service, file }: Submission): SubmitState {
+export function freshState({ service, hash }: Submission): SubmitState {
   return {
     version: VERSION,
     service,
-    task_file: hashOf(file),
+    task_file: hash,
     idempotency_key: newIdempotencyKey(),
     step: 'create',
     process_id: null,
     upload_url: null,
   };
 }
-
-const hashOf = (file: Uint8Array) => sha256(file).toString('hex');
 
 /** @throws SyntaxError if it is not a state */
 function parse(text: string): SubmitState {
@@ -120,7 +119,8 @@ function parse(text: string): SubmitState {
     [service, task_file, idempotency_key].every((each) => typeof each === 'string') &&
     STEPS.some((each) => each === step) &&
     (step === 'create' ||
-      (/^\d+$/.test(String(process_id)) && typeof value?.upload_url === 'string'));
+      (/^\d+$/.test(String(process_id)) &&
+        (step === 'wait' || typeof value?.upload_url === 'string')));
   if (isWhole) return value as SubmitState;
   throw new SyntaxError('parts are missing');
 }
