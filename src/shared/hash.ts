@@ -18,7 +18,7 @@ export function sha256(...parts: readonly Part[]): Buffer {
 }
 
 /** The SHA-256 of pieces as they come, in hex. */
-export async function sha256Of(pieces: AsyncIterable<Uint8Array>): Promise<string> {
+export async function sha256OfPieces(pieces: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = noble.create();
   for await (const piece of pieces) hash.update(piece);
   return Buffer.from(hash.digest().buffer as ArrayBuffer).toString('hex');

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientError, isClientError, outcomeOf, type TaskRecord } from '../../client/index.ts';
 import { beforeNotification, stateOfText } from '../../wire/taskStates.ts';
+import { formatTaskFile, type TaskItem } from '../../wire/triple.ts';
 import { type Command, flag, out, ServiceFailure, UsageError, valued } from '../lib/command.ts';
 import { defineCommand } from '../lib/define.ts';
 import { isStdout, writeOutput } from '../lib/io.ts';
@@ -26,14 +27,13 @@ export const command: Command = defineCommand({
       'verifies it against the task file before writing it. The state is kept beside the task ' +
       'file: after any interruption, run the same command again and it resumes; nothing is ' +
       'submitted twice.',
-    'A list that is too long for one file of the service is sent in parts. With --lines, it may ' +
-      'have any length: it is sent as it is read.',
+    'A list that is too long for one file of the service is sent in parts; one of more than ' +
+      '256 MiB is sent as it is read.',
   ],
-  operands: { '<task file>': 'as for falconry aggregate, or lines; -: standard input' },
+  operands: { '<task file>': 'as for falconry aggregate; -: standard input' },
   takes: [1, 1, 'one task file'],
   options: [
     out('where to write the result file'),
-    flag('lines', 'the input has one {digest, public_key, signature} per line (NDJSON)'),
     valued('state', 'file', 'where to keep the state [<task file>.submit]'),
     flag('restart', 'discard the state and submit again'),
     flag(
@@ -61,13 +61,12 @@ async function execute(invocation: ServiceCall): Promise<void> {
   const { io, positionals, option, flag } = invocation;
   const path = positionals[0]!;
   const statePath = option('state') ?? (path === '-' ? undefined : `${path}.submit`);
-  const isLines = flag('lines');
-  if (isLines && path === '-' && statePath !== undefined) {
+  const list = await openSubmitted(path, io);
+  if (list.hash === undefined && statePath !== undefined) {
     throw new UsageError(
-      'lines from standard input cannot be sent again: give a file, or no state',
+      'so long a list from standard input cannot be sent again: give a file, or no state',
     );
   }
-  const list = await openSubmitted(path, isLines, io);
   const keeper = new StateKeeper(statePath, io);
   const advice =
     statePath === undefined
@@ -145,8 +144,8 @@ const STEPS = { create, upload, notify };
 async function create(work: Work, state: SubmitState): Promise<SubmitState> {
   const { service, list, invocation } = work;
   const idempotencyKey = state.idempotency_key;
-  const { file, items } = list;
-  if (file === null || (Array.isArray(items) && (await service.client.needsParts(items.length)))) {
+  const { items } = list;
+  if (!Array.isArray(items) || (await service.client.needsParts(items.length))) {
     const { process_id } = await service.client.submit(items, {
       idempotencyKey,
       onProgress: ({ step, done, total }) =>
@@ -159,7 +158,10 @@ async function create(work: Work, state: SubmitState): Promise<SubmitState> {
   return { ...state, step: 'upload', process_id, upload_url };
 }
 
-const submissionOf = ({ service, list }: Work) => ({ service: service.name, hash: list.hash });
+const submissionOf = ({ service, list }: Work) => ({
+  service: service.name,
+  hash: list.hash ?? '',
+});
 
 const fresh = (work: Work) => freshState(submissionOf(work));
 
@@ -172,11 +174,13 @@ async function upload(work: Work, from: SubmitState): Promise<SubmitState> {
   const { client } = work.service;
   const { progress } = work.invocation;
   const id = from.process_id!;
+  // A list that is not in memory went the way of parts.
+  const file = new TextEncoder().encode(formatTaskFile(work.list.items as readonly TaskItem[]));
   const look = () => client.task(id).catch(refusedAsNull(404));
   let state = from;
   for (let tries = 0; ; tries++) {
     try {
-      await client.upload(state.upload_url!, work.list.file!, {
+      await client.upload(state.upload_url!, file, {
         onProgress: (now) => progress.update({ phase: 'uploading', ...now, unit: 'bytes' }),
       });
       return { ...state, step: 'notify' };
