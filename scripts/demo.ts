@@ -25,13 +25,15 @@ import { bytes, progress, table, time } from './demo/terminal.ts';
 
 /** As many as the service takes unless it is told otherwise. */
 const USUAL_COUNT = 1722;
-const MAX_COUNT = MAX_PROOF_ITEMS.falcon512;
+/** Longer lists are sent in parts. */
+const MAX_BATCH = MAX_PROOF_ITEMS.falcon512;
+const MAX_COUNT = 100_000;
 
 const HELP = `Usage: npm run demo -- [options]
 
 Starts the service, signs messages with many keys, sends them as one batch, and checks the result.
 
-  --count N   signatures, 1 to ${MAX_COUNT} (default ${USUAL_COUNT})
+  --count N   signatures, 1 to ${MAX_COUNT} (default ${USUAL_COUNT}); in parts from ${MAX_BATCH + 1}
   --keys N    keys that sign them (default 200, or as many as there are signatures)
   --direct    send the batch in one request instead of create, upload and notify
   --format F  proof, bundle or auto: the smaller of the two (default auto)
@@ -87,14 +89,17 @@ async function main({
   const started = performance.now();
   if (keep !== undefined) await mkdir(keep, { recursive: true });
   const open = scaled ? openHosts : openEmbedded;
-  const place = await timed('start of the service', 1, () => open({ count, format, signing }));
+  const place = await timed('start of the service', 1, () =>
+    open({ count: Math.min(count, MAX_BATCH), format, signing }),
+  );
   try {
     const { base, key, where } = place;
     console.log(`\nFalconry on ${base}, ${where}\n`);
     const client = createClient({ baseUrl: base, apiKey: key });
 
     const items = await sign(client, count, keys, signing);
-    const id = direct ? await sendDirectly(client, items) : await sendInThreeSteps(client, items);
+    const send = direct ? sendDirectly : count > MAX_BATCH ? sendInParts : sendInThreeSteps;
+    const id = await send(client, items);
     const completed = await timed(WORK, 1, () => follow(client, id));
     if (!completed) return false;
     const worker = await place.worker();
@@ -204,6 +209,20 @@ async function sendInThreeSteps(client: Client, items: readonly TaskItem[]): Pro
   });
 }
 
+async function sendInParts(client: Client, items: readonly TaskItem[]): Promise<string> {
+  return timed('create, upload in parts, notify', 1, async () => {
+    const sending = progress('PUT <url> of each part');
+    let parts = 0;
+    const { process_id } = await client.submit(items, {
+      onProgress({ step, done, total }) {
+        if (step === 'parts') sending.update((parts = done), total);
+      },
+    });
+    sending.done(`${parts} parts, process_id ${process_id}`);
+    return process_id;
+  });
+}
+
 async function sendDirectly(client: Client, items: readonly TaskItem[]): Promise<string> {
   return timed('direct request', 1, async () => {
     const { process_id } = await client.aggregate(items);
@@ -243,6 +262,7 @@ const PHASES: Readonly<Record<string, string>> = {
   read_ms: 'of it: reading the file',
   verify_ms: 'of it: every signature',
   aggregate_ms: 'of it: the aggregate',
+  merge_ms: 'of it: joining the parts',
 };
 
 function byteRows(items: readonly TaskItem[], keys: number, result: ResultFile, file: number) {
@@ -297,6 +317,7 @@ function readPlan(): Plan | null {
   if (format === undefined) throw new RangeError(`--format must be one of ${FORMATS.join(', ')}`);
   if (values.keep === '') throw new RangeError('--keep needs a folder');
   const { direct, keep, postgres: scaled, s3 } = values;
+  if (direct && count > MAX_BATCH) throw new RangeError(`--direct takes at most ${MAX_BATCH}`);
   if (scaled !== s3) throw new RangeError('--postgres and --s3 go together');
   const signing: SignOptions = values['derived-salts'] ? { salt: 'derived' } : {};
   return { count, keys, direct, format, keep, signing, scaled };

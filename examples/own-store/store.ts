@@ -130,6 +130,7 @@ export function mapStore(nowMs: () => number = Date.now): TaskStore {
     const waits = state === 'waiting';
     return {
       ...{ id, clientId, state, threads, kind: 'aggregate' },
+      ...{ parent: null, part: null, parts: null },
       ...{ attempt: 0, failures: 0, losses: 0, quarantined: false, count: task.count ?? 0 },
       ...{ createdAt: now, submittedAt: now, updatedAt: now, finishedAt: null },
       ...{ requestId: task.requestId ?? null, traceparent: task.traceparent ?? null },

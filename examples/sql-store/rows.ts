@@ -39,6 +39,7 @@ export function newRow(task: NewTask, at: string, nowMs: number): Row {
     id: 0,
     clientId,
     kind: 'aggregate',
+    ...{ parent: null, part: null, parts: null },
     state,
     attempt: 0,
     failures: 0,

@@ -1,7 +1,8 @@
 /**
- * Clients that know nothing but the wire contract: they create, upload and notify, in one file or in
- * parts, or send a batch in one request; they repeat what was not answered, under the same Idempotency-Key, at any host;
- * they follow each accepted task to its end and check its result against what they sent.
+ * Clients that know nothing but the wire contract: they create, upload and notify, in one file or
+ * in parts, or send a batch in one request; they repeat what was not answered, under the same
+ * Idempotency-Key, at any host; they follow each accepted task to its end and check its result
+ * against what they sent.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';

@@ -19,7 +19,7 @@ import type { Backend, Ports } from './routes/route.ts';
 import { checkKey, KeyFileSigner, keyPlace } from './signing/keyFile.ts';
 import { VerifiedSigner } from './signing/signer.ts';
 import type { ServiceStore } from './stores/port/serviceStore.ts';
-import type { ApiKeyStore, TaskNews, TaskStore } from './stores/port/taskStore.ts';
+import type { ApiKeyStore, PartStore, TaskNews, TaskStore } from './stores/port/taskStore.ts';
 import { sqliteStore } from './stores/sqlite/sqlite.ts';
 import { timedPort } from './stores/timedPort.ts';
 import { type Aggregator, createAggregator } from './tasks/aggregateTask.ts';
@@ -125,7 +125,7 @@ export class Runtime implements Backend {
       await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
 
     const ownStore = settings.store ?? this.#makeStore(join(dataDirectory, STORE_FILE));
-    const { tasks: store, apiKeys = null, quotas } = this.#timedStore(ownStore);
+    const { tasks: store, parts = null, apiKeys = null, quotas } = this.#timedStore(ownStore);
     await store.open();
     const path = join(dataDirectory, 'files');
     const ownBlobs =
@@ -147,7 +147,7 @@ export class Runtime implements Backend {
     };
     this.#undo.push(store.watch(tell));
     await started;
-    if (settings.workers) this.#startRunner(store, aggregator);
+    if (settings.workers) this.#startRunner(store, parts, aggregator);
     if (settings.housekeeping) {
       const isStopping = () => this.stopping;
       this.#undo.push(startHousekeeper({ ...settings, store: store, blobs, isStopping }));
@@ -155,7 +155,7 @@ export class Runtime implements Backend {
     const reader = new BatchReader({ maxBodyBytes: settings.maxBodyBytes });
     this.#undo.push(() => reader.close());
     const known = { reader, urlSecret, limits, cursorSecret, authenticate };
-    this.#ports = { store, blobs, apiKeys, signer, aggregator, ...known };
+    this.#ports = { store, parts, blobs, apiKeys, signer, aggregator, ...known };
     logger.info('service started', { workers: settings.workers, threads: settings.threads });
   }
 
@@ -165,9 +165,10 @@ export class Runtime implements Backend {
   }
 
   /** Times each port of the store separately, so that calls are reported by verb alone. */
-  #timedStore({ tasks, apiKeys, quotas }: ServiceStore): ServiceStore {
+  #timedStore({ tasks, parts, apiKeys, quotas }: ServiceStore): ServiceStore {
     return {
       tasks: this.#timed('store', tasks),
+      ...(parts && { parts: this.#timed('store', parts) }),
       ...(apiKeys && { apiKeys: this.#timed('store', apiKeys) }),
       ...(quotas && { quotas: this.#timed('store', quotas) }),
     };
@@ -209,12 +210,13 @@ export class Runtime implements Backend {
     return aggregator;
   }
 
-  #startRunner(store: TaskStore, aggregator: Aggregator): void {
+  #startRunner(store: TaskStore, parts: PartStore | null, aggregator: Aggregator): void {
     const { threads, parallelTasks, leaseMs, logger, onEvent } = this.settings;
     const { tracer } = this;
     const log = workLog(logger);
     const runner = createRunner({
       store,
+      parts,
       handler: aggregator.handler,
       threads,
       concurrency: parallelTasks,

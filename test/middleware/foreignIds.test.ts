@@ -11,6 +11,7 @@ import { makeTriples } from './triples.ts';
 /** The routes that name a task, without the service's own name. */
 const ROUTES: readonly [method: string, path: string][] = [
   ['POST', '/aggsign/task/:id/url'],
+  ['POST', '/aggsign/task/:id/part'],
   ['POST', '/aggsign/notify/:id'],
   ['GET', '/tasks/:id'],
   ['HEAD', '/tasks/:id'],

@@ -84,6 +84,11 @@ describe('a task with parts', () => {
     expect(verifyAggregate(aggregate, statementsOf(triples))).toBe(true);
     expect(verifyAggregate(aggregate, statementsOf(triples.toReversed()))).toBe(false);
     expect(inspectAggregate(aggregate).count).toBe(12);
+    const verified = await http.ask('POST', `${AGGSIGN}/verify`, {
+      aggregate: json.aggregate,
+      statements: triples,
+    });
+    expect(verified.json).toEqual({ valid: true });
     const file = parseResultFile(text);
     expect(verifyResultFile(file, statementsOf(triples))).toBe(true);
     const sizes = { ...file.sizes, salts: file.sizes.salts + 1 };

@@ -2,8 +2,8 @@
  * The state of a submission, in a small file beside the task file, so that a killed command can
  * resume. The file is written before the step that it names: it may lag behind, but is never ahead.
  *
- *   create   a key was chosen; the task may exist (the same key gets the same task), and so may some
- *            of its parts (keys derived from it get the same parts)
+ *   create   a key was chosen; the task may exist (the same key gets the same task), and so may its
+ *            parts (keys derived from it get the same ones)
  *   upload   the task exists; its file may be there (sending it again replaces it)
  *   notify   the file is there; the service may have been notified
  *   wait     the service has been notified; the result can be awaited and fetched

@@ -67,7 +67,7 @@ function createTask(deps: Deps): Handler {
         fingerprint: () => requestFingerprint(requestLine(c), body),
         make(options) {
           const state = 'created';
-          const own = { threads, ttlMs, ...(parts === true && { parts }) };
+          const own = { threads, ttlMs, ...(parts === true && runtime.ports.parts && { parts }) };
           const task: NewTask = { clientId, state, ...own, ...c.get('origin') };
           return putTask(deps, task, options);
         },
@@ -111,7 +111,7 @@ function notify(deps: Deps): Handler {
         case 'notUploaded':
           throw new CodedError('NOT_UPLOADED');
         case 'incomplete':
-          throw incompleteParts(await store.parts(task.id));
+          throw incompleteParts((await ports.parts?.parts(task.id)) ?? []);
         case 'ended':
           throw new ProblemError('CONFLICT', { message: 'The task ended before its notification' });
         case 'storedBytes':
@@ -121,8 +121,21 @@ function notify(deps: Deps): Handler {
     });
 }
 
-/** Returns the limits of a body with as many items as a task may have. */
-const batchLimits = ({ maxSignatures, maxDigestBytes }: Deps['settings']): BatchLimits => ({
+/**
+ * Statements of a `verify`, if a task may not have even more: those of a series. Without messages,
+ * more would be larger than a body. The client pays for the bytes of the body.
+ */
+const MAX_STATEMENTS = 32_768;
+
+/** Returns the number of statements that a `verify` may have. */
+export const maxStatements = (maxSignatures: number): number =>
+  Math.max(maxSignatures, MAX_STATEMENTS);
+
+/** Returns the limits of a body with as many items as a task may have, or as are given. */
+const batchLimits = (
+  { maxSignatures: most, maxDigestBytes }: Deps['settings'],
+  maxSignatures = most,
+): BatchLimits => ({
   maxSignatures,
   maxMessageBytes: maxDigestBytes,
   maxAggregateBytes: MAX_AGGREGATE_BYTES,
@@ -153,7 +166,7 @@ function aggregateDirectly(deps: Deps): Handler {
 
 function verify({ settings, runtime, budget }: Deps): Handler {
   const size = bodyLimits(settings, settings.maxBodyBytes);
-  const limits = batchLimits(settings);
+  const limits = batchLimits(settings, maxStatements(settings.maxSignatures));
   return (c, { clientId }) =>
     withJsonBody(c, size, budget.of(clientId), async (blocks) => {
       const { reader, aggregator } = runtime.ports;

@@ -62,9 +62,9 @@ const LOOKS_AT_ONCE = 8;
  * @throws ProblemError `STORAGE_QUOTA`
  */
 export async function noteArrivedParts(deps: Deps, task: Task, limit: number): Promise<void> {
-  const { store, blobs, limits } = deps.runtime.ports;
+  const { store, parts: port, blobs, limits } = deps.runtime.ports;
   const files = blobs.uploads ?? blobs.arrivals;
-  if (!files) return;
+  if (!files || !port) return;
   const { storedBytes } = await limits.of(task.clientId);
   const note = async ({ id, clientId }: Task): Promise<void> => {
     const input = await checkedFile(deps, files, id).catch((refusal) => {
@@ -77,7 +77,7 @@ export async function noteArrivedParts(deps: Deps, task: Task, limit: number): P
     throw await storageQuota(deps, clientId, input!.bytes);
   };
   for (const state of ['created', 'failed'] as const) {
-    const parts = [...(await store.parts(task.id, { state, limit }))];
+    const parts = [...(await port.parts(task.id, { state, limit }))];
     while (parts.length > 0) await Promise.all(parts.splice(0, LOOKS_AT_ONCE).map(note));
   }
 }

@@ -4,6 +4,7 @@ import { concat } from '../../shared/bytes.ts';
 import { mountAddress } from '../http/address.ts';
 import { OPENAPI } from '../http/openapi.gen.ts';
 import { contentSecurityPolicy, etagOf, openAnswer } from '../http/page.ts';
+import { maxStatements } from './aggsign.ts';
 import type { Deps, Route } from './route.ts';
 
 export function openapiRoute({ settings }: Deps): Route {
@@ -78,8 +79,8 @@ function openapiDocument(service: DescribedService): object {
   info.title = `falconry (${serviceName})`;
   info.version = version();
   const { Digest, TaskFile, AggregateRequest, VerifyRequest } = components.schemas;
-  const lists = [TaskFile, AggregateRequest.properties.data, VerifyRequest.properties.statements];
-  for (const list of lists) list.maxItems = maxSignatures;
+  for (const list of [TaskFile, AggregateRequest.properties.data]) list.maxItems = maxSignatures;
+  VerifyRequest.properties.statements.maxItems = maxStatements(maxSignatures);
   // In hex, with the prefix.
   Digest.maxLength = 2 + 2 * maxDigestBytes;
   const paths = Object.entries(document.paths)

@@ -8,7 +8,7 @@ import { requestFingerprint, requestLine, taskOnce } from '../http/idempotency.t
 import { ProblemError } from '../http/problems.ts';
 import type { Settings } from '../options/options.ts';
 import { MAX_PARTS, type Task } from '../stores/port/task.ts';
-import type { NewPart, PutOptions, PutPartOutcome } from '../stores/port/taskStore.ts';
+import type { NewPart, PartStore, PutOptions, PutPartOutcome } from '../stores/port/taskStore.ts';
 import { noteArrivedParts } from './arrivals.ts';
 import { findTask, uploadTicket } from './records.ts';
 import type { Deps, Handler } from './route.ts';
@@ -24,9 +24,10 @@ export function makePart(deps: Deps): Handler {
   const limits = bodyLimits(settings, IGNORED_BODY_BYTES);
   return (c, caller) =>
     withBody(c, limits, budget.of(caller.clientId), async (body) => {
-      const { store } = runtime.ports;
+      const { store, parts } = runtime.ports;
       const { clientId } = caller;
       const task = await findTask(store, c.req.param('process_id'), caller);
+      if (parts === null || !task.parts) throw REFUSALS.noParts();
       const { bytes, part: number } = announcement(body, settings.maxBodyBytes);
       await noteArrivedParts(deps, task, LOOKS);
       const { threads, uploadUrlTtlMs: ttlMs } = settings;
@@ -37,7 +38,7 @@ export function makePart(deps: Deps): Handler {
               clientId,
               store,
               fingerprint: () => requestFingerprint(requestLine(c), body),
-              make: (options) => putPart(deps, next, options),
+              make: (options) => putPart(parts, next, options),
             })
           : await store.renew(task.id, clientId, ttlMs, number);
       if (part === null) throw conflict(`The task accepts no file for part ${number}`);
@@ -47,11 +48,11 @@ export function makePart(deps: Deps): Handler {
 }
 
 async function putPart(
-  { runtime }: Deps,
+  parts: PartStore,
   part: NewPart,
   options: Pick<PutOptions, 'hold'>,
 ): Promise<Task> {
-  const outcome = await runtime.ports.store.putPart(part, options);
+  const outcome = await parts.putPart(part, options);
   if (outcome.ok) return outcome.task;
   throw REFUSALS[outcome.reason]();
 }

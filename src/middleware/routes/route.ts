@@ -8,7 +8,7 @@ import type { AnonymousLimiter, RequestLimiter } from '../http/rateLimits.ts';
 import type { FindCaller } from '../identity/callers.ts';
 import type { Settings } from '../options/options.ts';
 import type { VerifiedSigner } from '../signing/signer.ts';
-import type { ApiKeyStore, TaskStore } from '../stores/port/taskStore.ts';
+import type { ApiKeyStore, PartStore, TaskStore } from '../stores/port/taskStore.ts';
 import type { Aggregator } from '../tasks/aggregateTask.ts';
 import type { BatchReader } from '../tasks/batchReader.ts';
 import type { Reservations } from './reservations.ts';
@@ -16,6 +16,7 @@ import type { Reservations } from './reservations.ts';
 /** The ports of a running service. */
 export interface Ports {
   readonly store: TaskStore;
+  readonly parts: PartStore | null;
   readonly blobs: BlobStore;
   readonly apiKeys: ApiKeyStore | null;
   readonly signer: VerifiedSigner | null;

@@ -44,7 +44,7 @@ export function startHousekeeper(options: HousekeeperOptions): () => Promise<voi
         ...(retentionMs !== null && { retentionMs }),
       });
       for (const key of swept.blobs) await blobs.delete(key);
-      for (const id of [...swept.expired, ...swept.parts]) await blobs.uploads?.discard(id);
+      for (const id of [...swept.expired, ...(swept.parts ?? [])]) await blobs.uploads?.discard(id);
       const [expired, { removed, forgotten = 0 }] = [swept.expired.length, swept];
       const aheadMs = swept.suspect?.aheadMs ?? 0;
       onEvent({ type: 'swept', expired, removed, aheadMs });

@@ -5,7 +5,7 @@
 import { CodedError } from '../../shared/errors.ts';
 import { withTimeout } from '../../shared/wait.ts';
 import type { BlobRef, Task, TaskProgress } from '../stores/port/task.ts';
-import type { Attempt, Extension, TaskStore } from '../stores/port/taskStore.ts';
+import type { Attempt, Extension, PartStore, TaskStore } from '../stores/port/taskStore.ts';
 
 /** The handler's connection to the runner. */
 export interface TaskContext {
@@ -89,6 +89,7 @@ export class Run {
 
 interface LeaseOptions {
   readonly store: TaskStore;
+  readonly parts: PartStore | null;
   readonly leaseMs: number;
   readonly heartbeat: Heartbeat;
   readonly isolated: boolean;
@@ -124,7 +125,7 @@ export class Lease {
       signal: run.signal,
       isolated: options.isolated,
       report: (progress) => this.#note(progress),
-      parts: () => options.store.parts(run.task.id),
+      parts: () => options.parts!.parts(run.task.id),
       hashed: (input) => tell({ input }),
       counted: (count) => {
         this.#signatures = count;

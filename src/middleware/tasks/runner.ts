@@ -28,7 +28,7 @@ import {
   type TaskProgress,
   type TaskResult,
 } from '../stores/port/task.ts';
-import type { Claim, Retry, TaskNews, TaskStore } from '../stores/port/taskStore.ts';
+import type { Claim, PartStore, Retry, TaskNews, TaskStore } from '../stores/port/taskStore.ts';
 import { answerMs, Heartbeat, Lease, noAnswer, Run, type TaskContext } from './lease.ts';
 
 export type { TaskContext };
@@ -49,6 +49,8 @@ export interface TaskHandler {
 
 export interface RunnerOptions {
   readonly store: TaskStore;
+  /** For tasks with parts. */
+  readonly parts?: PartStore | null;
   readonly handler: TaskHandler;
   /** Threads per task (`VCPUs`). */
   readonly threads: number;
@@ -112,6 +114,7 @@ export function createRunner(options: RunnerOptions): Runner {
     beatMs: 800,
     maxFailures: 5,
     retryMs: 1000,
+    parts: null,
     onEvent: () => {},
     around: (_task, attempt) => attempt(),
     ...options,
@@ -229,13 +232,21 @@ class TaskRunner implements Runner {
 
   /** One attempt from the claim to its outcome. */
   async #see(run: Run): Promise<void> {
-    const { store, handler, leaseMs, onEvent } = this.#options;
+    const { store, parts, handler, leaseMs, onEvent } = this.#options;
     const onTrouble = (error: unknown) => onEvent({ type: 'trouble', error });
     const onPhase = (phase: TaskProgress['phase'], durationMs: number) =>
       onEvent({ type: 'phase', ...run.named, phase, durationMs });
     const heartbeat = this.#heartbeat;
     const isolated = isSuspect(run.task);
-    const lease = new Lease(run, { store, leaseMs, heartbeat, isolated, onTrouble, onPhase });
+    const lease = new Lease(run, {
+      store,
+      parts,
+      leaseMs,
+      heartbeat,
+      isolated,
+      onTrouble,
+      onPhase,
+    });
     try {
       const result = await handler.run(run.task, lease.context);
       await this.#settleResult(run, lease, result);
@@ -266,14 +277,14 @@ class TaskRunner implements Runner {
   }
 
   async #settleFault(run: Run, lease: Lease, error: CodedError): Promise<void> {
-    const { store, onEvent } = this.#options;
+    const { store, parts, onEvent } = this.#options;
     const { id, attempt, input, part } = run.task;
     const own = error instanceof TaskFailure ? error.shown : shownError(error);
     const shown = part === null ? own : { ...own, part };
     const type = this.#fateOf(run.task, lease, error);
     const retry = type === 'retried' ? this.#retryOf(run.task, error) : undefined;
     const accepted = await lease.write(() => {
-      if (error instanceof DamagedParts) return store.remake(id, attempt, error.parts);
+      if (error instanceof DamagedParts) return parts!.remake(id, attempt, error.parts);
       return type === 'setAside'
         ? store.setAside(id, attempt, shown)
         : store.fail(id, attempt, shown, retry);

@@ -18,6 +18,7 @@ export { blobContract, type OpenBlobs, type OpenedBlobs } from './blobContract.t
 export {
   apiKeyStoreContract,
   operatorStoreContract,
+  partStoreContract,
   quotaStoreContract,
   storeContract,
   taskStoreContract,

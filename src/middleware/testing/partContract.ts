@@ -2,7 +2,13 @@
 import { deepStrictEqual, ok, strictEqual } from 'node:assert/strict';
 import type { BlobRef, Task } from '../stores/port/task.ts';
 import type { NewPart } from '../stores/port/taskStore.ts';
-import { type DeclareTest, HOUR_MS, matches, type StoreWorld } from './storeWorld.ts';
+import {
+  type DeclareTest,
+  HOUR_MS,
+  matches,
+  type StoreWorld,
+  type WithPort,
+} from './storeWorld.ts';
 
 const LEASE = { leaseMs: 1000 };
 const INVALID = {
@@ -11,37 +17,39 @@ const INVALID = {
   invalid: [{ index: 4, reason: 'norm' }],
 } as const;
 
+type World = StoreWorld<WithPort<'parts'>>;
+
 /** A part with its file. */
 type Uploaded = Task & { readonly input: BlobRef };
 
-const addPart = async (w: StoreWorld, parent: number, more: Partial<NewPart> = {}) => {
+const addPart = async (w: World, parent: number, more: Partial<NewPart> = {}) => {
   const part = { parent, clientId: 1, threads: 2, ttlMs: HOUR_MS, ...more };
-  const outcome = await w.store.putPart(part);
+  const outcome = await w.ports.parts.putPart(part);
   if (!outcome.ok) throw new Error(outcome.reason);
   return outcome.task;
 };
 
 /** A task with so many uploaded parts. */
-async function addParts(w: StoreWorld, count: number): Promise<[id: number, parts: Uploaded[]]> {
+async function addParts(w: World, count: number): Promise<[id: number, parts: Uploaded[]]> {
   const { id } = await w.add({ parts: true });
   const parts: Uploaded[] = [];
   for (let i = 0; i < count; i++) parts.push(await upload(w, (await addPart(w, id)).id));
   return [id, parts];
 }
 
-async function upload(w: StoreWorld, id: number): Promise<Uploaded> {
+async function upload(w: World, id: number): Promise<Uploaded> {
   const outcome = await w.store.upload(id, w.blob());
   if (!outcome.ok) throw new Error(outcome.reason);
   return outcome.task as Uploaded;
 }
 
-const partResult = (w: StoreWorld, { id, attempt, parent }: Task) => {
+const partResult = (w: World, { id, attempt, parent }: Task) => {
   const { blob, ...rest } = w.result(id, attempt);
   return { ...rest, blob: { ...blob, key: `parts/${parent}/${'e'.repeat(63)}${attempt}.json` } };
 };
 
 /** Claims what is next, a part of so many signatures, and completes it. */
-async function finishNext(w: StoreWorld, count = 5): Promise<Task> {
+async function finishNext(w: World, count = 5): Promise<Task> {
   const task = (await w.claim())!;
   strictEqual(task.kind, 'part');
   await w.store.extend(task.id, task.attempt, { ...LEASE, count, state: 'aggregating' });
@@ -49,11 +57,11 @@ async function finishNext(w: StoreWorld, count = 5): Promise<Task> {
   return task;
 }
 
-const statesOf = async (w: StoreWorld, id: number) =>
-  (await w.other.parts(id)).map(({ state }) => state);
+const statesOf = async (w: World, id: number) =>
+  (await w.otherPorts.parts.parts(id)).map(({ state }) => state);
 
 /** Declares the tests. */
-export function partContract(test: DeclareTest): void {
+export function partContract(test: DeclareTest<WithPort<'parts'>>): void {
   test('walks a task with parts through its whole life', async (w) => {
     const created = await w.add({ parts: true });
     const none = { announced: 0, ready: 0, done: 0 };
@@ -79,7 +87,7 @@ export function partContract(test: DeclareTest): void {
     const counts = { announced: 2, ready: 2, done: 2 };
     matches(await w.known(created.id), { state: 'waiting', count: 11, parts: counts });
     // Their files are kept until the end.
-    deepStrictEqual((await w.other.parts(created.id))[0]!.input, input);
+    deepStrictEqual((await w.otherPorts.parts.parts(created.id))[0]!.input, input);
 
     const merge = (await w.claim())!;
     matches(merge, { id: created.id, kind: 'merge', attempt: 1, input: null });
@@ -174,7 +182,7 @@ export function partContract(test: DeclareTest): void {
     const counts = { announced: 2, ready: 1, done: 0 };
     matches(await w.known(id), { state: 'uploaded', error, parts: counts });
     deepStrictEqual(await w.store.notify(id, 1), { ok: false, reason: 'incomplete' });
-    const [failed] = await w.store.parts(id, { state: 'failed', limit: 1 });
+    const [failed] = await w.ports.parts.parts(id, { state: 'failed', limit: 1 });
     matches(failed, { id: a!.id, error });
     await upload(w, a!.id);
     const fresh = { state: 'waiting', error: null, failures: 0, finishedAt: null };
@@ -199,13 +207,13 @@ export function partContract(test: DeclareTest): void {
     const swept = await w.store.sweep({ answerMs: HOUR_MS });
     const ids = [a!.id, b!.id, c!.id];
     deepStrictEqual(
-      [...swept.parts].sort((x, y) => x - y),
+      [...swept.parts!].sort((x, y) => x - y),
       ids,
     );
     // The file of the failed part is deleted by its worker.
     deepStrictEqual([...swept.blobs].sort(), [a!.input.key, c!.input.key].sort());
     strictEqual(swept.removed, 0);
-    deepStrictEqual(await w.store.parts(id), []);
+    deepStrictEqual(await w.ports.parts.parts(id), []);
     deepStrictEqual(await w.store.usage(1), { openTasks: 0, storedBytes: 0 });
   });
 
@@ -235,14 +243,14 @@ export function partContract(test: DeclareTest): void {
     deepStrictEqual(await w.store.notify(id, 1), { ok: false, reason: 'incomplete' });
     await upload(w, a.id);
     matches(await w.store.notify(id, 1), { ok: true, first: true });
-    const late = await w.store.putPart({ parent: id, clientId: 1, threads: 1, ttlMs: 1 });
+    const late = await w.ports.parts.putPart({ parent: id, clientId: 1, threads: 1, ttlMs: 1 });
     deepStrictEqual(late, { ok: false, reason: 'closed' });
     deepStrictEqual(await w.store.upload(a.id, w.blob()), { ok: false, reason: 'state' });
   });
 
   test('gives parts only to tasks that have them', async (w) => {
     const put = async (parent: number, clientId = 1) => {
-      const outcome = await w.store.putPart({ parent, clientId, threads: 1, ttlMs: HOUR_MS });
+      const outcome = await w.ports.parts.putPart({ parent, clientId, threads: 1, ttlMs: HOUR_MS });
       return outcome.ok ? outcome.task.part : outcome.reason;
     };
     const plain = await w.add();
@@ -251,7 +259,7 @@ export function partContract(test: DeclareTest): void {
     strictEqual(await put(id, 2), 'missing');
     strictEqual(await put(id + 1), 'missing');
     strictEqual(await put(id), 0);
-    const [part] = await w.store.parts(id);
+    const [part] = await w.ports.parts.parts(id);
     strictEqual(await put(part!.id), 'missing');
     await w.store.cancel(id, 1);
     strictEqual(await put(id), 'closed');
@@ -265,7 +273,12 @@ export function partContract(test: DeclareTest): void {
     const all = Array.from({ length: 40 }, (_, i) => i);
     const outcomes = await Promise.all(
       all.map((i) =>
-        (i % 2 ? w.store : w.other).putPart({ parent: id, clientId: 1, threads: 1, ttlMs: 1 }),
+        (i % 2 ? w.ports : w.otherPorts).parts.putPart({
+          parent: id,
+          clientId: 1,
+          threads: 1,
+          ttlMs: 1,
+        }),
       ),
     );
     const numbers = outcomes.map((one) => (one.ok ? one.task.part! : -1));
@@ -274,10 +287,10 @@ export function partContract(test: DeclareTest): void {
       all,
     );
     deepStrictEqual(
-      (await w.store.parts(id)).map(({ part }) => part),
+      (await w.ports.parts.parts(id)).map(({ part }) => part),
       all,
     );
-    strictEqual((await w.store.parts(id, { state: 'created', limit: 3 })).length, 3);
+    strictEqual((await w.ports.parts.parts(id, { state: 'created', limit: 3 })).length, 3);
   });
 
   test('keeps the part of a request under its key', async (w) => {
@@ -285,13 +298,13 @@ export function partContract(test: DeclareTest): void {
     const begun = await w.store.beginAnswer(1, 'k', 'f', 60_000);
     if (begun.kind !== 'held') throw new Error(begun.kind);
     const part = { parent: id, clientId: 1, threads: 1, ttlMs: HOUR_MS };
-    const put = await w.store.putPart(part, { hold: begun.hold });
+    const put = await w.ports.parts.putPart(part, { hold: begun.hold });
     if (!put.ok) throw new Error(put.reason);
     const replay = { kind: 'replay', task: put.task };
     deepStrictEqual(await w.other.beginAnswer(1, 'k', 'f', 60_000), replay);
-    const again = await w.store.putPart(part, { hold: begun.hold });
+    const again = await w.ports.parts.putPart(part, { hold: begun.hold });
     deepStrictEqual(again, { ok: false, reason: 'superseded' });
-    strictEqual((await w.store.parts(id)).length, 1);
+    strictEqual((await w.ports.parts.parts(id)).length, 1);
   });
 
   test('expires with its parts, and every part extends the time', async (w) => {
@@ -310,7 +323,7 @@ export function partContract(test: DeclareTest): void {
     const expired = await w.store.sweep({ answerMs: HOUR_MS });
     deepStrictEqual(expired.expired, [id]);
     const rest = await w.store.sweep({ answerMs: HOUR_MS });
-    const parts = [...expired.parts, ...rest.parts].sort((a, b) => a - b);
+    const parts = [...expired.parts!, ...rest.parts!].sort((a, b) => a - b);
     deepStrictEqual(parts, [part!.id, second.id]);
     deepStrictEqual([...expired.blobs, ...rest.blobs], [part!.input.key]);
     matches(await w.known(id), { state: 'expired' });
@@ -324,10 +337,10 @@ export function partContract(test: DeclareTest): void {
     for (let i = 0; i < 3; i++) done.push(await finishNext(w, 5));
     await w.store.notify(id, 1);
     const merge = (await w.claim())!;
-    strictEqual(await w.store.remake(id, 2, [1]), false);
-    strictEqual(await w.store.remake(done[0]!.id, 1, [1]), false);
-    strictEqual(await w.store.remake(id, 1, [1, 7]), true);
-    strictEqual(await w.store.remake(id, 1, [1]), false);
+    strictEqual(await w.ports.parts.remake(id, 2, [1]), false);
+    strictEqual(await w.ports.parts.remake(done[0]!.id, 1, [1]), false);
+    strictEqual(await w.ports.parts.remake(id, 1, [1, 7]), true);
+    strictEqual(await w.ports.parts.remake(id, 1, [1]), false);
     matches(await w.known(id), {
       state: 'waiting',
       count: 10,
@@ -338,7 +351,7 @@ export function partContract(test: DeclareTest): void {
     matches(await finishNext(w), { part: 1, attempt: 2 });
     matches(await w.claim(), { id, attempt: merge.attempt + 1, count: 15 });
     // Nothing to make again: the merge is tried again.
-    strictEqual(await w.store.remake(id, 2, []), true);
+    strictEqual(await w.ports.parts.remake(id, 2, []), true);
     matches(await w.claim(), { id, attempt: 3 });
   });
 

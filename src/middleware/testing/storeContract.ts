@@ -96,6 +96,7 @@ export function storeContract(
   open: OpenStore<CompleteStore>,
 ): void {
   taskStoreContract(runner, name, open);
+  partStoreContract(runner, name, open);
   apiKeyStoreContract(runner, name, open);
   quotaStoreContract(runner, name, open);
   operatorStoreContract(runner, name, open);
@@ -116,8 +117,16 @@ function suite<Store extends Pick<ServiceStore, 'tasks'>>(
 
 /** The port `TaskStore`: what clients do, and the queue for workers. */
 export function taskStoreContract(runner: TestRunner, name: string, open: OpenStore): void {
-  const contracts = [clientContract, queueContract, partContract];
-  suite(runner, `${name}: the contract of a task store`, open, ...contracts);
+  suite(runner, `${name}: the contract of a task store`, open, clientContract, queueContract);
+}
+
+/** The port `PartStore`, and what that for tasks does with parts. */
+export function partStoreContract(
+  runner: TestRunner,
+  name: string,
+  open: OpenStore<WithPort<'parts'>>,
+): void {
+  suite(runner, `${name}: the contract of a store of parts`, open, partContract);
 }
 
 /** The port `ApiKeyStore`, beside that for tasks. */

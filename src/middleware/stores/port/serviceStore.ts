@@ -1,9 +1,11 @@
 /** The store of a service: its ports, of which only `tasks` is required. */
 import type { Task } from './task.ts';
-import type { ApiKeyStore, SuspectClock, TaskStore } from './taskStore.ts';
+import type { ApiKeyStore, PartStore, SuspectClock, TaskStore } from './taskStore.ts';
 
 export interface ServiceStore {
   readonly tasks: TaskStore;
+  /** Without it, the service has no tasks with parts. */
+  readonly parts?: PartStore;
   /** Without it, the service needs the option `authenticate`. */
   readonly apiKeys?: ApiKeyStore;
   /** Without it, all clients have the limits of the service. */
@@ -12,7 +14,7 @@ export interface ServiceStore {
 
 /** A store of falconry, with all ports, including those for operators' commands. */
 export interface CompleteStore extends Required<ServiceStore> {
-  readonly tasks: TaskStore & OperatorStore;
+  readonly tasks: TaskStore & PartStore & OperatorStore;
   /** Opens all of it, as `tasks.open`. */
   open(): Promise<void>;
   /** Closes all of it, as `tasks.close`. */

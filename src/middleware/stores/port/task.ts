@@ -130,7 +130,7 @@ export interface BlobRef {
   readonly sha256?: string;
 }
 
-/** The result of a completed task. `format` is 'bundle' or 'proof'. */
+/** The result of a completed task. `format` is 'bundle', 'proof' or 'series'. */
 export interface TaskResult {
   readonly blob: BlobRef;
   readonly format: string;

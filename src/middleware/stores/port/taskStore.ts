@@ -188,8 +188,8 @@ export interface Sweep {
   /** Ids of the tasks that expired. */
   readonly expired: readonly number[];
   readonly removed: number;
-  /** Ids of the removed parts of ended tasks. */
-  readonly parts: readonly number[];
+  /** Ids of the removed parts of ended tasks, if the store has parts. */
+  readonly parts?: readonly number[];
   /** Number of forgotten Idempotency-Keys, if the store knows it. */
   readonly forgotten?: number;
   /** The sweep did nothing for this reason. */
@@ -276,15 +276,11 @@ export interface TaskStore {
    * with `hold`, refused as 'superseded' if the hold has ended or already created a task.
    */
   put(task: NewTask, options?: PutOptions): Promise<PutOutcome>;
-  /** Adds the next part of a task that is open, and extends the deadline of both. */
-  putPart(part: NewPart, options?: Pick<PutOptions, 'hold'>): Promise<PutPartOutcome>;
   /**
    * @returns the task; null if there is none, or, with `clientId`, if it belongs to another client
    *   or is a part
    */
   get(id: number, clientId?: number): Promise<Task | null>;
-  /** Returns the parts of a task in order: all, or the first ones in a state. */
-  parts(id: number, query?: PartQuery): Promise<readonly Task[]>;
   /** Lists tasks of a client in order of id, without their errors, which can be long. */
   list(query: ListQuery): Promise<ListPage>;
   /** Returns a client's unfinished tasks, and the bytes of the files of all its tasks. */
@@ -355,11 +351,6 @@ export interface TaskStore {
    * of its task, which fails if it is closed.
    */
   fail(id: number, attempt: number, error: TaskError, retry?: Retry): Promise<boolean>;
-  /**
-   * Makes parts whose results are damaged again: completed → waiting, and the task, whose attempt
-   * ends, waits for them.
-   */
-  remake(id: number, attempt: number, parts: readonly number[]): Promise<boolean>;
   /** → waiting, claimable at once and without a failure, for a worker that shuts down. */
   release(id: number, attempt: number): Promise<boolean>;
   /**
@@ -428,6 +419,22 @@ export interface TaskStore {
   /** @throws CodedError `STORE_UNAVAILABLE` unless the store answers within a second */
   ping(): Promise<void>;
   close(): Promise<void>;
+}
+
+/**
+ * Tasks with parts. A store with this port also does what `task.ts` and the verbs of `TaskStore` say
+ * of parts; without it, the service creates no such tasks.
+ */
+export interface PartStore {
+  /** Adds the next part of a task that is open, and extends the deadline of both. */
+  putPart(part: NewPart, options?: Pick<PutOptions, 'hold'>): Promise<PutPartOutcome>;
+  /** Returns the parts of a task in order: all, or the first ones in a state. */
+  parts(id: number, query?: PartQuery): Promise<readonly Task[]>;
+  /**
+   * Makes parts whose results are damaged again: completed → waiting, and the task, whose attempt
+   * ends, waits for them.
+   */
+  remake(id: number, attempt: number, parts: readonly number[]): Promise<boolean>;
 }
 
 /** API keys, stored as hashes: 64 hex digits. */

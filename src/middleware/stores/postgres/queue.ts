@@ -2,7 +2,7 @@
  * The verbs of workers, one statement each: claims, leases, outcomes. Verbs that name an attempt
  * act only while it holds the task.
  */
-import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
+import type { Claim, ClaimOptions, PartStore, TaskStore } from '../port/taskStore.ts';
 import { named, type Statement } from './database.ts';
 import { ending, RUNNING } from './endings.ts';
 import type { Ledger } from './ledger.ts';
@@ -11,7 +11,7 @@ import { type NewsRow, newsColumns, type TaskRow, taskColumns, toTask } from './
 import { advisoryKey } from './schema.ts';
 
 type Queue = Pick<
-  TaskStore,
+  TaskStore & PartStore,
   | 'claim'
   | 'extend'
   | 'extendAll'

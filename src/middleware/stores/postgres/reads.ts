@@ -2,12 +2,21 @@
 import type { UnfinishedState } from '../../../wire/taskStates.ts';
 import { type ListedRow, toListed } from '../port/parts.ts';
 import type { OperatorStore, UnfinishedQuery } from '../port/serviceStore.ts';
-import type { ClientUsage, ListQuery, QueueDepth, TaskStore } from '../port/taskStore.ts';
+import type {
+  ClientUsage,
+  ListQuery,
+  PartStore,
+  QueueDepth,
+  TaskStore,
+} from '../port/taskStore.ts';
 import { type Database, named } from './database.ts';
 import { RUNNING } from './endings.ts';
 import { listedColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
 
-type Reads = Pick<TaskStore, 'get' | 'parts' | 'list' | 'usage' | 'depth' | 'referenced'> &
+type Reads = Pick<
+  TaskStore & PartStore,
+  'get' | 'parts' | 'list' | 'usage' | 'depth' | 'referenced'
+> &
   Pick<OperatorStore, 'unfinished'>;
 
 /** Matches the id at the end of a result's key: see `resultKey`. */

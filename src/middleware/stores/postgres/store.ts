@@ -80,6 +80,7 @@ export function createStore(
   };
   return {
     tasks,
+    parts: tasks,
     apiKeys: apiKeys(database),
     quotas: quotas(database),
     open: tasks.open,

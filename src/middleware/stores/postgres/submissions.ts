@@ -11,6 +11,7 @@ import type {
   NewPart,
   NewTask,
   NotifyOutcome,
+  PartStore,
   PutOptions,
   PutOutcome,
   PutPartOutcome,
@@ -25,7 +26,7 @@ import { type TaskRow, taskColumns, toTask } from './rows.ts';
 import { idAbove } from './schema.ts';
 
 type Submissions = Pick<
-  TaskStore,
+  TaskStore & PartStore,
   'put' | 'putPart' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'
 >;
 

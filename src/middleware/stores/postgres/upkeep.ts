@@ -34,7 +34,7 @@ export function upkeep(ledger: Ledger): Upkeep {
   const sweep = async ({ retentionMs, answerMs }: SweepOptions): Promise<Sweep> => {
     const before = await clock(sql.judge);
     const suspect = suspectOf(before);
-    const nothing = { expired: [], removed: 0, parts: [], forgotten: 0, blobs: [], more: false };
+    const nothing = { expired: [], removed: 0, forgotten: 0, blobs: [], more: false };
     if (suspect) return { ...nothing, suspect };
     await database.ask(sql.repair);
     type Expired = NewsRow & { readonly old_input: string | null };

@@ -3,13 +3,13 @@
  * that attempt holds the task, and returns `false` otherwise. See `taskStore.ts`.
  */
 import type { Task, TaskResult } from '../port/task.ts';
-import type { Claim, ClaimOptions, TaskStore } from '../port/taskStore.ts';
+import type { Claim, ClaimOptions, PartStore, TaskStore } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
 import { failPart, finishPart, remake } from './partRules.ts';
 import type { TaskChanges, TaskRow } from './table.ts';
 
 type Queue = Pick<
-  TaskStore,
+  TaskStore & PartStore,
   | 'claim'
   | 'extend'
   | 'extendAll'

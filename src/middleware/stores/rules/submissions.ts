@@ -9,6 +9,7 @@ import type {
   NewPart,
   NewTask,
   NotifyOutcome,
+  PartStore,
   PutOptions,
   PutOutcome,
   PutPartOutcome,
@@ -22,7 +23,7 @@ import { hasEnded, ownHolder } from './processIdentity.ts';
 import type { AnswerRow, Table, TaskRow } from './table.ts';
 
 type Submissions = Pick<
-  TaskStore,
+  TaskStore & PartStore,
   'put' | 'putPart' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'
 >;
 

@@ -8,7 +8,7 @@
  *   ledger.ts        the steps of tasks, their order, and notifications
  */
 import type { CompleteStore } from '../port/serviceStore.ts';
-import type { Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
+import type { PartStore, Sweep, SweepOptions, TaskStore } from '../port/taskStore.ts';
 import { apiKeys, clientNames, knownSecret, quotas } from './clients.ts';
 import { type Clocks, Ledger } from './ledger.ts';
 import { queue } from './queue.ts';
@@ -53,6 +53,7 @@ export function tableStore(table: Table, options: TableStoreOptions = {}): Compl
   };
   return {
     tasks,
+    parts: tasks,
     apiKeys: apiKeys(ledger),
     quotas: quotas(ledger),
     open: tasks.open,
@@ -63,7 +64,7 @@ export function tableStore(table: Table, options: TableStoreOptions = {}): Compl
 /** The verbs that only read, and ask for a few rows. */
 export function reads(
   ledger: Ledger,
-): Pick<TaskStore, 'get' | 'parts' | 'list' | 'usage' | 'depth'> {
+): Pick<TaskStore & PartStore, 'get' | 'parts' | 'list' | 'usage' | 'depth'> {
   const { table } = ledger;
   return {
     async get(id, clientId) {
@@ -85,7 +86,7 @@ export function reads(
 function sweep(ledger: Ledger, { retentionMs, answerMs }: SweepOptions): Sweep {
   const { table } = ledger;
   const suspect = ledger.judgeClock();
-  const nothing = { expired: [], removed: 0, parts: [], forgotten: 0, blobs: [], more: false };
+  const nothing = { expired: [], removed: 0, forgotten: 0, blobs: [], more: false };
   if (suspect) return { ...nothing, suspect };
   const nowMs = ledger.nowMs();
   const overdue = table.overdue(nowMs, SWEEP_ROWS);

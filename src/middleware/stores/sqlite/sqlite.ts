@@ -55,7 +55,7 @@ export function sqliteStore(options: SqliteOptions): CompleteStore {
     close: () => thread.close(),
   };
   const [apiKeys, quotas] = [port('apiKeys'), port('quotas')];
-  return { tasks, apiKeys, quotas, open: tasks.open, close: tasks.close };
+  return { tasks, parts: tasks, apiKeys, quotas, open: tasks.open, close: tasks.close };
 }
 
 /** The verbs that the thread performs as they are; `read`: here, if possible. */

@@ -30,6 +30,7 @@ export function sqliteTableStore(options: SqliteFile & TableStoreOptions): Compl
   const own = patient(ports.tasks, patienceMs);
   return {
     tasks: own,
+    parts: own,
     apiKeys: patient(ports.apiKeys, patienceMs),
     quotas: patient(ports.quotas, patienceMs),
     open: own.open,

@@ -52,6 +52,12 @@ export function resultPanels(app: App, result: ResultSummary, file: File): HTMLE
   ];
 }
 
+const NAMES: Readonly<Record<string, string>> = {
+  proof: 'Proof',
+  bundle: 'Bundle',
+  series: 'Series',
+};
+
 interface Segment {
   readonly name: 'salts' | 'plain' | 'proof';
   readonly label: string;
@@ -81,7 +87,7 @@ function savings({ format, count: items, sizes }: ResultSummary): HTMLElement {
       : `Salts ${sizeText(salts)} in each: ${percent(salts / aggregate)} of the aggregate`;
   const legend = [
     [plain.name, `Signatures ${sizeText(plain.bytes)}`],
-    [proof.name, `${format === 'proof' ? 'Proof' : 'Bundle'} ${sizeText(proof.bytes)}`],
+    [proof.name, `${NAMES[format] ?? format} ${sizeText(proof.bytes)}`],
     [salted.name, saltsText],
   ].map(([name, label]) => h('li', {}, h('i', { class: name, 'aria-hidden': 'true' }), label));
   return h(

@@ -32,6 +32,7 @@ const PHASES: Readonly<Record<string, string>> = {
   verify: 'Verifying signatures',
   aggregate: 'Aggregating',
   store: 'Storing the result',
+  parts: 'Parts that are done',
 };
 
 export const phaseWords = (phase: string): string => PHASES[phase] ?? phase;
