@@ -66,7 +66,15 @@ export type {
   ServiceStore,
   UnfinishedQuery,
 } from './stores/port/serviceStore.ts';
-export type { ListedTask, Task, TaskError, TaskProgress, TaskResult } from './stores/port/task.ts';
+export type {
+  ListedTask,
+  PartCounts,
+  Task,
+  TaskError,
+  TaskKind,
+  TaskProgress,
+  TaskResult,
+} from './stores/port/task.ts';
 // All types of the ports, for hosts that write their own store.
 export type {
   AnswerHold,

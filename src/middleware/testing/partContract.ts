@@ -323,7 +323,7 @@ export function partContract(test: DeclareTest<WithPort<'parts'>>): void {
     const expired = await w.store.sweep({ answerMs: HOUR_MS });
     deepStrictEqual(expired.expired, [id]);
     const rest = await w.store.sweep({ answerMs: HOUR_MS });
-    const parts = [...expired.parts!, ...rest.parts!].sort((a, b) => a - b);
+    const parts = [...(expired.parts ?? []), ...(rest.parts ?? [])].sort((a, b) => a - b);
     deepStrictEqual(parts, [part!.id, second.id]);
     deepStrictEqual([...expired.blobs, ...rest.blobs], [part!.input.key]);
     matches(await w.known(id), { state: 'expired' });

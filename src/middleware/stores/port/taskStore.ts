@@ -188,7 +188,7 @@ export interface Sweep {
   /** Ids of the tasks that expired. */
   readonly expired: readonly number[];
   readonly removed: number;
-  /** Ids of the removed parts of ended tasks, if the store has parts. */
+  /** Ids of the removed parts of ended tasks, if there are any. */
   readonly parts?: readonly number[];
   /** Number of forgotten Idempotency-Keys, if the store knows it. */
   readonly forgotten?: number;
@@ -422,8 +422,8 @@ export interface TaskStore {
 }
 
 /**
- * Tasks with parts. A store with this port also does what `task.ts` and the verbs of `TaskStore` say
- * of parts; without it, the service creates no such tasks.
+ * Tasks with parts. A store with this port also does what `task.ts` and the verbs of `TaskStore`
+ * say of parts; without it, the service creates no such tasks.
  */
 export interface PartStore {
   /** Adds the next part of a task that is open, and extends the deadline of both. */

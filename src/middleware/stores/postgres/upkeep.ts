@@ -53,7 +53,7 @@ export function upkeep(ledger: Ledger): Upkeep {
     return {
       expired: expired.map((row) => row.id).sort((a, b) => a - b),
       removed: gone.length,
-      parts: parts.map((row) => row.id),
+      ...(parts.length > 0 && { parts: parts.map((row) => row.id) }),
       forgotten: answers.length,
       blobs: keys.flatMap((key) => key ?? []),
       more: [expired, gone, parts, answers].some((rows) => rows.length === BATCH),

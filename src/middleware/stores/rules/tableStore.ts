@@ -100,7 +100,7 @@ function sweep(ledger: Ledger, { retentionMs, answerMs }: SweepOptions): Sweep {
   return {
     expired: overdue.map((row) => row.id),
     removed: old.length,
-    parts: gone.map((row) => row.id),
+    ...(gone.length > 0 && { parts: gone.map((row) => row.id) }),
     forgotten,
     blobs,
     more: [overdue, old, gone].some((rows) => rows.length === SWEEP_ROWS),
