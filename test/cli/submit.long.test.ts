@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect } from 'vitest';
 import { memoryStore } from '../../src/middleware/stores/sqlite/memory.ts';
+import { formatTaskFile } from '../../src/wire/triple.ts';
 import { type BadNetwork, badNetwork } from '../client/badNetwork.ts';
 import { signedItems } from '../client/items.ts';
 import { PLAIN_KEY, startPlainServer } from '../client/plainServer.ts';
@@ -54,6 +55,19 @@ describe('to the end', () => {
     expect(report.process_id).toMatch(/^\d+$/);
     const piped = await falconry(['submit', task, '--quiet'], env);
     expect(JSON.parse(piped.stdout)).toMatchObject({ version: 1, count: 6 });
+  });
+
+  test('line by line, with a byte order mark; a list that is too long for one file', async () => {
+    const [few, many] = ['few.ndjson', 'many.ndjson'].map((name) => join(folder.path, name));
+    const lines = formatTaskFile(signedItems(6)).replace(/^\[|,(?=\n)|\]\n$/g, '');
+    writeFileSync(few!, `\ufeff${lines}`);
+    writeFileSync(many!, `${lines}\n`.repeat(300));
+    const short = await falconry(['submit', few!, '-o', join(folder.path, 'few.json')], env);
+    expect(short.stdout).toMatch(/: 6 signatures in a bundle of \d+ bytes, verified\n$/);
+    const out = join(folder.path, 'many.json');
+    const long = await falconry(['submit', many!, '-o', out], env);
+    expect(long.stdout).toMatch(/: 1800 signatures in a series of \d+ bytes, verified\n$/);
+    expect((await falconry(['verify-aggregate', out, many!], {})).code).toBe(0);
   });
 
   test('with --no-wait the state stays, and the next call fetches the same task', async () => {
