@@ -8,7 +8,10 @@ import { type Job, keyOf, nameOf, type Outcome } from './prove.ts';
 export const LOCK = 'scripts/prove/proofs.lock.json';
 
 /** Files of the prover on which its results don't depend. */
-const OTHERS = /\/(main|modules|worker|report|validate|mutants|ruleClaims|elsewhere)\.ts$|\.json$/;
+const OTHERS = new RegExp(
+  '/(main|modules|worker|report|validate|mutants|ruleClaims|elsewhere|' +
+    'bitvectors|inequalities|reals)\\.ts$|\\.json$',
+);
 
 type Entry = Pick<Outcome, 'checks' | 'seconds' | 'functions' | 'ranges' | 'covered'> & {
   readonly key: string;

@@ -11,6 +11,7 @@ import { Lock } from './lock.ts';
 import { moduleNames, openModule } from './modules.ts';
 import { mutate } from './mutants.ts';
 import { type Job, jobsOf, nameOf, type Outcome } from './prove.ts';
+import { decideReals } from './reals.ts';
 import { coverageLine, coverageOf, row } from './report.ts';
 import { decideRules } from './ruleClaims.ts';
 import { validate } from './validate.ts';
@@ -24,6 +25,7 @@ const HELP = `npm run prove -- [options]
   --mutants [N]    instead: changes the modules N times (400), and proves each change wrong
   --validate       instead: compares the executor with the engine, and terms with their bounds
   --rules          instead: decides the prover's rules by z3
+  --reals          instead: proves the arithmetic on reals of falcon.integer by z3
   --help
 
 Exit code 0: everything that was asked for is proved. 1: something is not. What needs z3 is skipped
@@ -121,6 +123,7 @@ async function main(): Promise<boolean> {
       mutants: { type: 'boolean', default: false },
       validate: { type: 'boolean', default: false },
       rules: { type: 'boolean', default: false },
+      reals: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
     allowPositionals: true,
@@ -130,6 +133,7 @@ async function main(): Promise<boolean> {
     return true;
   }
   if (values.rules) return decideRules(say);
+  if (values.reals) return decideReals(say);
   const selection = await select(values.module, values.only);
   if (values.mutants) return mutate(selection, Number(positionals[0] ?? 400), say);
   if (values.validate) return validate(selection, say);
