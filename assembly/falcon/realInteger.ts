@@ -1,6 +1,7 @@
 /**
  * binary64 on integers: the operations of real.ts without floating-point instructions, branches,
- * divisions, or addresses that depend on an operand.
+ * divisions, or addresses that depend on an operand. z3 decides what is claimed below, on the bytes
+ * of the module (`npm run prove -- --reals`, docs/assurance.md).
  *
  * A pattern has a sign, an exponent field e of 11 bits and a fraction F of 52. With e > 0 it means
  * m 2^(e - 1075), where m = 2^52 + F is the mantissa, in [2^52, 2^53); with e = F = 0 a zero.

@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { RCDT } from '../../scripts/generate/signTables.ts';
+import { compileEntry } from '../support/assembly.ts';
 import { fact } from '../support/facts.ts';
 import { PlainStream, plainBaseSample, plainSamplerZ, sigmaMin } from '../support/plainSigner.ts';
 import { testRandom } from '../support/random.ts';
-import { NIGHTLY } from '../support/run.ts';
+import { NIGHTLY, SHORT_RUN } from '../support/run.ts';
 import { signingModule } from '../support/signingModule.ts';
 
 const { exports, at, bytes, doubles } = await signingModule();
@@ -232,4 +234,44 @@ describe('samplerZ', () => {
       samples.reduce((sum, z) => sum + (z[0]! - muA) * (z[1]! - muB), 0) / count / sigma ** 2;
     expect(Math.abs(covariance)).toBeLessThan(5 / Math.sqrt(count));
   });
+});
+
+/** The polynomial of judgeInteger.ts, and how far it is from 2^(31 - f / 2^32). */
+test.skipIf(SHORT_RUN)('the approximate exponential is within its bound', async (context) => {
+  const source = readFileSync(
+    new URL('../../assembly/falcon/judgeInteger.ts', import.meta.url),
+    'utf8',
+  );
+  const constants = source.match(/^const P\d: i64 = \d+;$/gm)!;
+  const polynomial = source.match(/^ {2}(let )?p = P\d - .*;$/gm)!;
+  expect([constants.length, polynomial.length]).toEqual([7, 6]);
+  const program = `
+export const HIGH: usize = memory.data(524288, 16);
+export const LOW: usize = memory.data(524288, 16);
+${constants.join('\n')}
+export function worst(from: u32, to: u32, step: u32): f64 {
+  let most: f64 = 0;
+  for (let at: u64 = from; at <= <u64>to; at += step) {
+    const f = <i64>at;
+    ${polynomial.join('\n')}
+    const high = load<f64>(HIGH + <usize>((at >> 16) << 3));
+    const low = load<f64>(LOW + <usize>((at & 65535) << 3));
+    most = max(most, abs(<f64>p - high * low));
+  }
+  return most;
+}`;
+  const { exports: own, at: place } = await compileEntry('real', 'integer', (path, text) =>
+    path === 'assembly/test/real.ts' ? program : text,
+  );
+  const table = (region: string) => new Float64Array(own.memory.buffer, place(region), 65536);
+  table('HIGH').forEach((_, i, all) => {
+    all[i] = 2 ** (31 - i / 65536);
+  });
+  table('LOW').forEach((_, i, all) => {
+    all[i] = 2 ** (-i / 2 ** 32);
+  });
+  const worst = own.worst!(0, 2 ** 32 - 1, NIGHTLY ? 1 : 251);
+  expect(worst).toBeLessThan(10);
+  expect(worst).toBeGreaterThan(1);
+  fact(context, 'sampler without floating point', `2^-f within ${worst.toFixed(2)} of 2^-31`);
 });

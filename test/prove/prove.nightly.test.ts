@@ -19,8 +19,7 @@ test.each([['--fresh'], ['--rules'], ['--reals'], ['--validate']])(
 
 /** The table of constants in realInteger.ts: eight numbers, these two first. */
 const FIRST = [0x8000000000000000n, 0x7ff0000000000000n];
-const SOME =
-  /^(add, lane 0: (x is the larger one, (0|2|12|40) |y is zero|zeros)|mul, lane 0|sqrt, lane 0: r(ad|ounding))/;
+const SOME = /^(add, lane 0: (x is .* (0|2|40) exp|.*zero)|mul, lane 0|sqrt, lane 0: r(ad|oundi))/;
 
 test.skipIf(!hasZ3()).each([0, 1, 2, 3, 4, 5, 6, 7])(
   'arithmetic on reals is not proved with another constant %i',
