@@ -163,10 +163,10 @@ function shiftSticky(m: u64, d: u64): u64 {
  *   applies.
  * - otherwise (d < 2): exact, so shifting left by any distance is exact.
  *
- * n >= 1 is the number of leading zeros of sum (63 if it is 0), top = sum 2^n in [2^63, 2^64), even,
- * k = 10 for top / 2; bits shifted in from the right are 0. For sum in [2^61, 2^62), n = 2, the
- * exponent field is e_a: to e_a - n, the rounded mantissa adds 1, and 2^62, rounded with it,
- * another 1.
+ * n >= 1 is the number of leading zeros of sum (63 if it is 0), top = sum 2^n in [2^63, 2^64) is
+ * even, k = 10 for top / 2; bits shifted in from the right are 0. For sum in [2^61, 2^62), n =
+ * 2, the exponent field is e_a: to e_a - n, the rounded mantissa adds 1, and 2^62, rounded with
+ * it, another 1.
  *
  * Zeros: a zero is treated as m = 2^52, e = 0. If only y is zero, d = 63 by the range of x, m = 1,
  * and A +- 1 rounds to A: k >= 8 and 1 < 2^7. If both are, e_a = 0 clears the result but for its
