@@ -138,7 +138,20 @@ const RULES: readonly Rule[] = [
   },
   {
     files: within(`${WING}verify`),
-    tests: ['proof/vectors', 'proof/refusals', 'proof/tamper', 'format', ...FIELDS, ...HIDDEN],
+    tests: [
+      'proof/vectors',
+      'proof/refusals',
+      'proof/tamper',
+      'format',
+      ...FIELDS,
+      ...HIDDEN,
+      'series',
+    ],
+    calls: true,
+  },
+  {
+    files: within(`${WING}foldItems`),
+    tests: [...PROOFS, ...HIDDEN, ...CHEATS, 'series'],
     calls: true,
   },
   { files: within(`${WING}(hidden|reduceHidden)`), tests: HIDDEN, calls: true },

@@ -25,7 +25,6 @@ import {
   CodeReader,
   coefficientModel,
   encodeCoefficients,
-  minCodedBytes,
 } from './gaussianCoder.ts';
 
 const CHECK_LABEL = ascii('falconry bundle v2');
@@ -143,7 +142,6 @@ export class BundleReader {
 
   /** Reads the coefficients of the next items of a section. @returns undefined if rejected */
   #values(section: OpenSection, count: number): Int16Array | undefined {
-    if (count === 0) return new Int16Array(0);
     section.reader ??= this.#open(section);
     const values = new Int16Array(section.n * count);
     if (!section.reader?.read(coefficientModel(section.set), values)) return undefined;
@@ -153,13 +151,11 @@ export class BundleReader {
     return section.end === undefined ? undefined : values;
   }
 
-  /** @returns undefined if there are too few bytes for the section, or no end of the one before */
+  /** @returns undefined if the section before has no end */
   #open(section: OpenSection): CodeReader | undefined {
     const [first] = this.#sections;
     const begin = section === first ? this.#bodyAt : (first!.end ?? this.#findEnd(first!));
-    if (begin === undefined) return undefined;
-    const least = minCodedBytes([[coefficientModel(section.set), section.n * section.count]]);
-    return this.#bytes.length - begin < least ? undefined : new CodeReader(this.#bytes, begin);
+    return begin === undefined ? undefined : new CodeReader(this.#bytes, begin);
   }
 
   /** Reads the first section to its end, without keeping anything. */

@@ -24,9 +24,8 @@ export const MAX_COEFFICIENT = 2047;
 /** The high parts of a proof's values are in [-256, 256). */
 export const HIGH_REACH = 256;
 
-const LOG2_TOTAL = 24;
 /** M, the sum of all frequencies. */
-const TOTAL = 2 ** LOG2_TOTAL;
+const TOTAL = 2 ** 24;
 const SLOT_MASK = TOTAL - 1;
 /** The smallest state between two values. */
 const STATE_MIN = 2 ** 32;
@@ -50,8 +49,6 @@ export interface Model {
   readonly start: Uint32Array;
   /** index of the value that owns the first slot of each group of 2^10; one more at the end */
   readonly firstOfGroup: Uint16Array;
-  /** bytes per value of the most likely value, rounded down */
-  readonly leastBytes: number;
 }
 
 function buildModel(least: number, frequencies: readonly number[]): Model {
@@ -64,7 +61,6 @@ function buildModel(least: number, frequencies: readonly number[]): Model {
     start[i + 1] = start[i]! + f;
     firstOfGroup.fill(i, groupFrom(start[i]!), groupFrom(start[i + 1]!));
   }
-  const leastBits = LOG2_TOTAL - Math.log2(Math.max(...frequencies));
   return {
     least,
     size,
@@ -73,7 +69,6 @@ function buildModel(least: number, frequencies: readonly number[]): Model {
     limit: frequency.map((f) => f * TOTAL),
     start,
     firstOfGroup,
-    leastBytes: Math.floor(1000 * (leastBits / 8)) / 1000,
   };
 }
 
@@ -103,12 +98,6 @@ export function highModel(j: number): Model {
 
 /** Two integers in [0, 2^32). The states start, and end after the last pop, at 2^32 plus these. */
 export type CheckWords = readonly [number, number];
-
-/** Returns a lower bound on the coded bytes of any values, for any check words. */
-export function minCodedBytes(runs: readonly (readonly [Model, count: number])[]): number {
-  const bytes = runs.reduce((sum, [{ leastBytes }, count]) => sum + leastBytes * count, 0);
-  return Math.max(2 * STATE_BYTES, Math.floor(bytes) + 2 * STATE_BYTES - 8);
-}
 
 /**
  * Returns an upper bound on the coded bytes of `count` values: the rarest costs under 24.01 bits.
