@@ -211,6 +211,28 @@ example('vite-light-client', async (laid) => {
   return `${seen ?? 'no Chromium'}; the page has ${packed} bytes, packed`;
 });
 
+example('vite-series-client', async (laid) => {
+  await laid.run('build');
+  const server = await laid.start({ COUNT: '6000' });
+  const seen = await inPage(server.base, async (page) => {
+    const verdict = async () =>
+      page.locator('#verdict', { hasText: /valid|checked/i }).textContent();
+    const first = await verdict();
+    expect(first).toBe('valid: 6000 readings');
+    expect(await page.locator('#progress').getAttribute('value')).toBe('1');
+    // One letter of one reading is another.
+    await page.route('**/readings', async (route) => {
+      const answer = await route.fetch();
+      const text = (await answer.text()).replace('5000: 15', '5000: 25');
+      await route.fulfill({ response: answer, body: text });
+    });
+    await page.reload();
+    expect(await verdict()).toBe('NOT VALID');
+    return first;
+  });
+  return seen ?? 'no Chromium';
+});
+
 example('own-store', async (laid) => {
   const passed = Number(/^# pass (\d+)$/m.exec(await laid.run('test'))?.[1]);
   expect(passed).toBeGreaterThan(30);
