@@ -135,7 +135,7 @@ export class BundleReader {
     return signatures;
   }
 
-  /** Returns whether everything has been read, and no byte is left over. */
+  /** Returns whether no byte is left over, after all signatures have been read. */
   isAtEnd(): boolean {
     return this.#sections.at(-1)!.end === this.#bytes.length;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decodeBundle } from '../../src/aggregate/bundle.ts';
+import { BundleReader, decodeBundle } from '../../src/aggregate/bundle.ts';
 import { type ParsedHeader, parseHeader } from '../../src/aggregate/container.ts';
 import {
   aggregate,
@@ -62,6 +62,60 @@ function refusalOf(items: readonly Item[]): CodedError {
   }
   throw new Error('the batch was not refused');
 }
+
+/** The signatures of a bundle, read in blocks of a size; undefined if it is refused. */
+function readInBlocks(
+  bytes: Uint8Array,
+  items: readonly Item[],
+  size: number,
+): Uint8Array[] | undefined {
+  const header = parseHeader(bytes) as ParsedHeader;
+  const salts = completeSalts(header.salts, items);
+  const reader = new BundleReader(bytes, header);
+  const signatures: Uint8Array[] = [];
+  for (let at = 0; at < items.length; at += size) {
+    const block = reader.read(salts.subarray(40 * at, 40 * (at + size)));
+    if (block === undefined) return undefined;
+    signatures.push(...block);
+  }
+  return reader.isAtEnd() ? signatures : undefined;
+}
+
+describe('a bundle in blocks', () => {
+  const [a, b, c] = [1, 2, 3].map((i) => makeItem(512, 'compressed', i)) as [Item, Item, Item];
+  const [x, y] = [4, 5].map((i) => makeItem(1024, 'padded', i)) as [Item, Item];
+  // Either set begins or ends, and one waits for the end of the other.
+  const lists = [[a], [a, b, c], [x, y], [a, x, b, y, c], [x, y, a, b, c], [a, b, c, x, y]];
+
+  it('has the same signatures, whatever their size', () => {
+    for (const items of lists) {
+      const bytes = aggregateSync(items);
+      for (let size = 1; size <= items.length; size++) {
+        const signatures = items.map(({ signature }) => signature);
+        expect(readInBlocks(bytes, items, size)).toEqual(signatures);
+      }
+    }
+  });
+
+  it('is refused if it is damaged, cut or too long', () => {
+    for (const items of lists) {
+      const good = aggregateSync(items);
+      const { bodyAt } = parseHeader(good) as ParsedHeader;
+      const places = [0, 1, 6, 11, 12, 300, 610, 700, 1300, 1900];
+      const wrong = places
+        .filter((at) => bodyAt + at < good.length)
+        .map((at) => good.with(bodyAt + at, good[bodyAt + at]! ^ 4));
+      wrong.push(good.slice(0, -1), good.slice(0, bodyAt), Uint8Array.of(...good, 0));
+      for (const bytes of wrong) {
+        for (const size of [1, 2, items.length]) {
+          // What is read first may be right; its signature is then another one.
+          const found = readInBlocks(bytes, items, size);
+          expect(found).toBeUndefined();
+        }
+      }
+    }
+  });
+});
 
 describe('bundle', () => {
   for (const n of [512, 1024] as const) {
