@@ -65,6 +65,7 @@ export function halvings(x: v128): v128 {
  * Shape:  x, s, ccs: f64x2 -> f64x2
  * Bounds: x - s ln 2 in [0, ln 2)
  * Secret: all
+ * Proof:  none: inlined; part of judgeFour, whose floating point has no meaning in the prover
  */
 // @ts-ignore: decorator
 @inline
@@ -98,6 +99,7 @@ export function scaledExp(x: v128, s: v128, ccs: v128): v128 {
  *
  * Shape:  x, ccs = 256 sigmaMin/sigma', in lane 0
  * Secret: all
+ * Proof:  none: inlined; part of sampleExactly
  */
 // @ts-ignore: decorator
 @inline

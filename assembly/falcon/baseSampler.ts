@@ -53,6 +53,7 @@ function below1(entry: usize, low: v128): v128 {
  * Shape:  w0, w1, w2: the words of four candidates -> z0, i32 in each lane
  * Bounds: z0 in [0, 18]
  * Secret: all
+ * Proof:  none: inlined; part of judgeFour, where z0 is proved
  */
 // @ts-ignore: decorator
 @inline

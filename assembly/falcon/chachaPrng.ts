@@ -37,6 +37,7 @@ export function streamPosition(): i32 {
  * Shape:  seed: u8[56] = key (32) || nonce (16) || first counter (8, little-endian)
  * Memory: KEY, STREAM
  * Secret: seed
+ * Proof:  none: copies its seed; chacha20 is proved
  */
 export function streamInit(seed: usize): void {
   memory.copy(KEY, seed, 56);
@@ -68,6 +69,7 @@ function nextBlock(): void {
  * Bounds: to <= 512 + 64
  * Secret: none: `to` reveals only the number of rejected candidates, which is independent of the
  *         key (samplerZ.ts)
+ * Proof:  none: inlined; part of samplePair
  */
 // @ts-ignore: decorator
 @inline

@@ -65,11 +65,13 @@ export function swizzle(bytes: v128, indices: v128): v128 {
 /**
  * Decodes a public key.
  *
+ * Up to two bytes beyond it are read. Values below q are centred: |h| <= 6144.
+ *
  * Spec:   Falcon, round 3, section 3.11.4
- * Shape:  pk: u8[1 + 7n/4] (up to two bytes beyond are read) -> h: i16[n]
- * Bounds: |h| <= 6144, centred
+ * Shape:  pk: u8[1 + 7 * n / 4] -> h: i16[n]
  * Memory: pk, h
  * Errors: E_PK_HEADER, E_PK_RANGE
+ * Proof:  publicKey(), logn in {9, 10}
  */
 export function decodePublicKey(pk: usize, h: usize, logn: i32): i32 {
   if (<i32>load<u8>(pk) != logn) return E_PK_HEADER;
@@ -99,6 +101,7 @@ export function decodePublicKey(pk: usize, h: usize, logn: i32): i32 {
  * Bounds: h in [0, q)
  * Memory: h, pk
  * Secret: none (h is public); straight-line nonetheless
+ * Proof:  paths(1), logn in {9, 10}
  */
 export function encodePublicKey(pk: usize, h: usize, logn: i32): void {
   store<u8>(pk, logn);
@@ -127,6 +130,7 @@ export function encodePublicKey(pk: usize, h: usize, logn: i32): void {
  * Errors: E_SIG_HEADER, E_SIG_LENGTH, E_SIG_ENCODING; otherwise the form. A compressed signature
  *         that happens to have the padded length is reported as compressed: both forms are then the
  *         same bytes.
+ * Proof:  none: addresses depend on the signature, which is public
  */
 export function decodeSignature(sig: usize, sigLen: i32, s2: usize, copy: usize, logn: i32): i32 {
   if (sigLen <= PREFIX) return E_SIG_LENGTH;
@@ -252,6 +256,7 @@ function decodeTwelveBits(src: usize, s2: usize, copy: usize, logn: i32): bool {
  * Bounds: any s2
  * Memory: s2, sig
  * Errors: 0 if it cannot be written: |s2| > 2047, or too long for the form. Otherwise the length.
+ * Proof:  none: lengths depend on the signature, which becomes public
  */
 export function encodeSignature(sig: usize, s2: usize, format: i32, logn: i32): i32 {
   const body = sig + PREFIX;

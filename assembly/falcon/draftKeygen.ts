@@ -32,6 +32,7 @@ const GRAM_SCHMIDT_BOUND: u64 = R.bits(72107278641426.0 / 4294967296.0);
  * Spec:   rust-fn-dsa 0.4.0 (docs/references.md), sample_f
  * Memory: SHAKE, STREAM
  * Secret: the result
+ * Proof:  none: rejection: the number of draws depends on the stream
  */
 function drawCoefficient(logn: i32): i32 {
   shakeSqueeze(SHAKE, STREAM, 2);
@@ -78,6 +79,7 @@ function sampleDraft(f: usize, logn: i32): bool {
  * Memory: PK, SK, SHAKE and the scratch of keygenLayout.ts, which is cleared
  * Secret: all but PK
  * Errors: E_INTERNAL only for a fault, PK and SK zeroed
+ * Proof:  none: rejects and redraws candidates
  */
 export function keygenDraft(logn: i32, skip: i32): i32 {
   const f = SMALL;
@@ -116,6 +118,7 @@ export function keygenDraft(logn: i32, skip: i32): i32 {
  * Shape:  SK, of either encoding -> SK, of the other one
  * Memory: SK
  * Secret: SK
+ * Proof:  none: no statement yet
  */
 export function repackSecretKey(logn: i32, toDraft: bool): void {
   const bits = smallBits(logn);

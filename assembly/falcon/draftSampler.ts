@@ -38,6 +38,7 @@ let gaveUp: bool = false;
  * Shape:  seed: u8[len]
  * Memory: STREAM, seed
  * Secret: seed
+ * Proof:  none: inlined; part of signDraft
  */
 export function draftStart(seed: usize, len: i32): void {
   shakeInit(STREAM);
@@ -53,6 +54,7 @@ export function draftStart(seed: usize, len: i32): void {
  *
  * Memory: STREAM, out
  * Secret: the bytes
+ * Proof:  none: its branches are on positions in the stream
  */
 export function draftBytes(out: usize, len: i32): void {
   shakeSqueeze(STREAM, out, len);
@@ -78,6 +80,7 @@ export function draftWipe(): void {
  * Memory: STREAM here, or that of chachaPrng.ts
  * Secret: all but the choice of stream
  * Errors: see `draftFailed`
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function drawPair(mu: v128, inverseSigma: u64, ccsScale: u64): v128 {
   if (!isDraft) return samplePair(mu, inverseSigma, ccsScale);
@@ -124,6 +127,7 @@ function sampleOne(r: v128, dss: v128, ccs: v128): i32 {
  *
  * Spec:   Falcon round 3, algorithm 14 (BerExp), steps 5 to 10
  * Secret: all; the number of compared bytes reveals nothing, because the stream is uniform
+ * Proof:  none: inlined; part of sampleOne
  */
 function berExp(bits: u64): bool {
   let w = 0;

@@ -34,6 +34,7 @@ const SEED_LENGTH: i32 = 40;
  * Secret: SK, SEED
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID, E_INTERNAL as sign; otherwise the signature's
  *         length
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function signDraft(logn: i32): i32 {
   const keyHash = SEED + SEED_LENGTH;

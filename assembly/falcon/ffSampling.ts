@@ -27,6 +27,7 @@ const NEGATE: usize = memory.data<u64>([0x8000000000000000, 0, 0, 0x800000000000
  * Bounds: n >= 4
  * Memory: tmp: f64[2n]
  * Secret: all; timing as described in samplerZ.ts
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function ffSampling(
   t0: usize,

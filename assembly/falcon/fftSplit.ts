@@ -18,6 +18,8 @@ import { ROOT_IM, ROOT_RE } from './fftTables.gen';
  * Bounds: 8 <= n <= 1024
  * Memory: f and out must not overlap
  * Secret: f (no branch or index depends on it)
+ * Proof:  paths(1), logn in {9, 10}
+ * Builds: falcon, falcon.relaxed
  */
 export function splitFft(out: usize, f: usize, logn: i32): void {
   const quarter: usize = (<usize>2) << logn; // bytes of a quarter
@@ -45,6 +47,7 @@ export function splitFft(out: usize, f: usize, logn: i32): void {
  * Shape:  re0, re1, im0, im1: real and imaginary parts of four values; wRe, wIm: two roots -> two
  *         values of f0 and of f1, `quarter` bytes between the parts
  * Secret: the values (no branch or index depends on them)
+ * Proof:  none: inlined; part of splitFft
  */
 // @ts-ignore: decorator
 @inline
@@ -79,6 +82,8 @@ export function splitPair(
  * Bounds: 8 <= n <= 1024
  * Memory: f and halves must not overlap
  * Secret: halves (no branch or index depends on it)
+ * Proof:  paths(1), logn in {9, 10}
+ * Builds: falcon, falcon.relaxed
  */
 export function mergeFft(f: usize, halves: usize, logn: i32): void {
   const quarter: usize = (<usize>2) << logn;

@@ -122,6 +122,7 @@ export const MAX_REDRAWS: i32 = 256;
  * Secret: f; the number of redraws of the last coefficient reveals nothing about the kept
  *         coefficients but their parity
  * Errors: false after MAX_REDRAWS
+ * Proof:  none: redraws the last coefficient until the sum is odd
  */
 export function sampleSmall(f: usize, logn: i32): bool {
   const n = 1 << logn;

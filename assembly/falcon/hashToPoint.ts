@@ -125,6 +125,7 @@ export function tail(bytes: usize): v128 {
  * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n] and slack (POINT_SIZE bytes)
  * Memory: state (left in the middle of its stream), cRaw
  * Secret: not the hash; time and addresses depend on which words are rejected
+ * Proof:  none: addresses depend on the rejected words
  */
 export function squeezePoint(cRaw: usize, state: usize, logn: i32): void {
   for (const end = cRaw + (<usize>2 << logn); cRaw < end; ) {
@@ -222,8 +223,10 @@ export function padInput(input: usize, len: i32): i32 {
 /**
  * c in [0, q) from cRaw.
  *
- * Shape:  cRaw: i16[n] -> c: u16[n]
+ * Shape:  cRaw: i16[n] -> c: i16[n]
+ * Bounds: any cRaw -> c in [0, q)
  * Memory: cRaw, c (may be the same)
+ * Proof:  affineModQ(1, 2^15), logn in {9, 10}
  */
 export function canonicalPoint(c: usize, cRaw: usize, logn: i32): void {
   const q = v128.load(Q_LANES);

@@ -38,6 +38,7 @@ export function squeezePointFor(format: i32, cRaw: usize, state: usize, logn: i3
  * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n], as squeezePoint writes them
  * Memory: state, cRaw, WORDS and MOVES (cleared)
  * Secret: all
+ * Proof:  none: inlined; part of squeezePointFor
  */
 function squeezePointCt(cRaw: usize, state: usize, logn: i32): void {
   const blocks: usize = logn == 9 ? 11 : 20;
@@ -58,6 +59,7 @@ function squeezePointCt(cRaw: usize, state: usize, logn: i32): void {
  * Bounds: at most n / 2 - 1 words are rejected, at most n / 2 are left over
  * Memory: WORDS, MOVES, cRaw
  * Secret: all
+ * Proof:  paths(1), bytes logn in {1496 9, 2720 10}
  */
 export function keepWords(cRaw: usize, bytes: usize, logn: i32): void {
   // half a vector is left for n = 512: words that are rejected

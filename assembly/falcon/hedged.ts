@@ -36,6 +36,7 @@ function absorbByte(value: i32): void {
  * Shape:  EXPANDED with its sponges, SEED[40..88) = r -> SEED[0..40) = salt, SEEDS = K
  * Memory: EXPANDED, SEED, SEEDS, SHAKE
  * Secret: EXPANDED, r
+ * Proof:  none: branches depend on lengths alone; keccakF is proved
  */
 export function startHedged(logn: i32, format: i32, profile: i32): void {
   noteUse(logn, 0);
@@ -59,6 +60,7 @@ export function startHedged(logn: i32, format: i32, profile: i32): void {
  * Memory: as signExpanded; SEED
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function signHedged(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   startPoint(logn, format, messageLen, profile);

@@ -63,6 +63,7 @@ function inner(a: v128, b: v128): v128 {
  * Shape:  z, z0^2, the deciding byte u of four candidates, i32 each; r, dss, ccs: `centres`,
  *         `narrowness`, `height` -> the verdict of `judgeFour`
  * Secret: all
+ * Proof:  none: inlined; part of judgeFour
  */
 // @ts-ignore: decorator
 @inline

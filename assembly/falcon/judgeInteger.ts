@@ -99,6 +99,7 @@ function judge(z: i32, square: i32, u: i32, r: i64, dss: i64, ccs: i64): i32 {
  * Shape:  z, z0^2, the deciding byte u of four candidates, i32 each; r, dss, ccs: `centres`,
  *         `narrowness`, `height` -> the verdict of `judgeFour`
  * Secret: all
+ * Proof:  none: inlined; part of judgeFour
  */
 // @ts-ignore: decorator
 @inline

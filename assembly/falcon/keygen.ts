@@ -43,6 +43,7 @@ export function completes(logn: i32, f: usize, g: usize, F: usize, G: usize): bo
  * Secret: all but PK
  * Errors: none (unsuitable candidates are discarded and redrawn); E_INTERNAL only for a fault, PK
  *         and SK zeroed
+ * Proof:  none: rejects and redraws candidates
  */
 export function keygen(logn: i32, seedLen: i32): i32 {
   const f = SMALL;
@@ -74,6 +75,7 @@ export function keygen(logn: i32, seedLen: i32): i32 {
  * Memory: PK, ROW, SMALL (cleared)
  * Secret: SK
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID; PK is zeroed
+ * Proof:  none: its parts are proved; all paths together need more memory than there is
  */
 export function publicKey(logn: i32): i32 {
   const f = SMALL;

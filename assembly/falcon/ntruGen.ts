@@ -24,6 +24,8 @@ export const TOO_SKEW: i32 = 3;
  * Shape:  f, g: i8[n]
  * Memory: FLOATS: f (n) | g (n) | norms (n/2)
  * Secret: f, g
+ * Proof:  paths(1), logn in {9, 10}
+ * Builds: falcon, falcon.relaxed
  */
 export function gramSchmidtNorm(logn: i32, f: usize, g: usize): u64 {
   const n = 1 << logn;
@@ -73,6 +75,7 @@ const GRAM_SCHMIDT_BOUND: u64 = 4670353323383631276;
  * Memory: f, g and 15 bytes beyond each, SHAKE, STREAM
  * Secret: f, g
  * Errors: false as sampleSmall
+ * Proof:  none: rejects and redraws candidates
  */
 export function ntruGen(logn: i32, f: usize, g: usize): bool {
   return sampleSmall(f, logn) && sampleSmall(g, logn);
@@ -86,6 +89,7 @@ export function ntruGen(logn: i32, f: usize, g: usize): bool {
  * Memory: FLOATS
  * Secret: f, g; a rejection is a branch, and discards (f, g)
  * Errors: a cause > 0, see above
+ * Proof:  none: inlined; part of ntruGen
  */
 export function judgeSmall(logn: i32, f: usize, g: usize): i32 {
   const n = 1 << logn;

@@ -79,6 +79,7 @@ export function smallToRns(out: usize, a: usize, n: i32, u: i32): void {
  * Shape:  f, g: i8[n] -> FG
  * Memory: FG, ROW, WIDE, CRT
  * Secret: f, g
+ * Proof:  none: key generation
  */
 export function makeTower(logn: i32, f: usize, g: usize): void {
   const n = 1 << logn;
@@ -154,6 +155,7 @@ function towerStep(logn: i32, depth: i32): void {
  * Shape:  CURRENT: pair of degree m/2, small(d + 1) words -> WIDE: pair of degree m, large(d) words
  * Memory: CURRENT, FG, ROW, WIDE, CRT
  * Secret: all
+ * Proof:  none: key generation
  */
 export function lift(logn: i32, depth: i32): void {
   const logm = logn - depth;

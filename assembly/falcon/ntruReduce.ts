@@ -39,6 +39,7 @@ const NTT_FROM: i32 = 5;
  * Shape:  fg: f64[2m], both transformed -> out: f64[m/2]
  * Memory: out
  * Secret: fg
+ * Proof:  none: key generation
  */
 export function inverseNorms(out: usize, fg: usize, logm: i32): void {
   const half = <usize>4 << logm;
@@ -71,6 +72,7 @@ export function inverseNorms(out: usize, fg: usize, logm: i32): void {
  * Shape:  FG: f64[2m], fg: f64[2m], norms: f64[m/2] -> FG: f64[m]
  * Memory: FG
  * Secret: all
+ * Proof:  none: key generation
  */
 export function quotientFft(FG: usize, fg: usize, norms: usize, logm: i32): void {
   const half = <usize>4 << logm;
@@ -185,6 +187,7 @@ function nttProduct(out: usize, prepared: usize, k: usize, logm: i32, len: i32):
  * Memory: WIDE, CURRENT, FG, FLOATS, PRODUCT_KFG, ROW, CRT
  * Secret: all. The number of rounds and all lengths depend on the depth only
  * Errors: false if a quotient is out of range: (f, g) is to be rejected
+ * Proof:  none: key generation; a quotient out of range ends it
  */
 export function babaiReduce(logn: i32, depth: i32): bool {
   const logm = logn - depth;

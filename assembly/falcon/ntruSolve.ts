@@ -27,6 +27,7 @@ export const NOT_SHORT: i32 = 4;
  * Memory: F, G and the scratch of keygenLayout.ts
  * Secret: all; a failure is a branch, and discards (f, g)
  * Errors: a cause > 0, see above
+ * Proof:  none: key generation; a failure ends it
  */
 export function ntruSolve(logn: i32, F: usize, G: usize, f: usize, g: usize): i32 {
   initRns();

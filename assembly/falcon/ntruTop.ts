@@ -35,6 +35,7 @@ function subtractProduct(a: usize, b: usize, k: usize, logm: i32): void {
  * Memory: CURRENT, WIDE, FG, FLOATS, ROW, CRT
  * Secret: all
  * Errors: false if a quotient is out of range
+ * Proof:  none: key generation; a quotient out of range ends it
  */
 export function solveDepth1(logn: i32): bool {
   const logm = logn - 1;
@@ -164,6 +165,7 @@ function toSmall(out: usize, a: usize, logn: i32): bool {
  * Secret: all
  * Errors: false if a coefficient exceeds 127 or fG - gF is not q (since all are small, the equation
  *         mod prime 0 implies it over the integers)
+ * Proof:  none: key generation; a coefficient out of range ends it
  */
 export function solveDepth0(logn: i32, F: usize, G: usize, f: usize, g: usize): bool {
   const n = 1 << logn;

@@ -66,6 +66,7 @@ export function hashToPoint(logn: i32, messageLen: i32, profile: i32): void {
  * Shape:  PREPARED, S2, salt and message as for hashToPoint -> PRODUCT: i16[n]
  * Bounds: |s2| <= 2047 -> |s1| <= 6144
  * Memory: SIG, IN, SHAKE, PREPARED, S2, POINT, PRODUCT, COUNTER
+ * Proof:  none: hashes, and so has addresses that depend on the rejected words
  */
 export function recoverS1(logn: i32, messageLen: i32, profile: i32): void {
   makePoint(profile, COMPRESSED, SIG + 1, messageLen, logn);

@@ -43,6 +43,7 @@ const COUNTER_INPUT: usize = 40;
  * Shape:  salt: u8[40]; message as for hashMessage -> POINT: i16[n] and slack
  * Memory: SHAKE, COUNTER, salt, IN, POINT
  * Secret: not the hash, except for the constant-time form of ROUND_3
+ * Proof:  none: addresses depend on the rejected words
  */
 export function makePoint(
   profile: i32,
@@ -70,6 +71,7 @@ export function makePoint(
  * Shape:  SHAKE as makePoint leaves it -> out: u8[64]
  * Memory: SHAKE, out
  * Secret: SHAKE, in the constant-time form of ROUND_3
+ * Proof:  none: inlined; part of makePoint
  */
 export function digestOfPoint(profile: i32, out: usize): void {
   if (profile != ETH_FALCON) {
@@ -88,6 +90,7 @@ export function digestOfPoint(profile: i32, out: usize): void {
  * Shape:  digest: u8[32] -> cRaw: i16[n] and slack
  * Memory: digest, cRaw, COUNTER
  * Secret: not the hash; time and addresses depend on which words are rejected
+ * Proof:  none: addresses depend on the rejected words
  */
 function squeezeCounterMode(cRaw: usize, digest: usize, logn: i32): void {
   const end = cRaw + (<usize>2 << logn);
@@ -111,6 +114,7 @@ function squeezeCounterMode(cRaw: usize, digest: usize, logn: i32): void {
  * Shape:  state: SHAKE256, flipped, nothing squeezed -> cRaw: i16[n] and slack
  * Memory: state (left in the middle of its stream), cRaw
  * Secret: not the hash; time and addresses depend on which words are rejected
+ * Proof:  none: addresses depend on the rejected words
  */
 function squeezeLittleEndian(cRaw: usize, state: usize, logn: i32): void {
   const less = i16x8.splat(-32768);
@@ -144,6 +148,7 @@ export function formFault(profile: i32, form: i32, sigLen: i32, logn: i32): i32 
  * Shape:  POINT: cRaw, PRODUCT: s2 h, S2, as `judge` of verify.ts leaves them
  * Bounds: |s2 h| <= 12288, |s2| <= 2047
  * Memory: POINT, PRODUCT, S2
+ * Proof:  none: no reference yet
  */
 export function isWithinLimit(profile: i32, logn: i32): bool {
   if (profile != FN_DSA_DRAFT) return true;

@@ -116,6 +116,7 @@ export function abs(a: v128): v128 {
  *
  * Shape:  a, b: two reals each -> two reals
  * Secret: all
+ * Proof:  none: no reference yet
  */
 export function mul(a: v128, b: v128): v128 {
   const exponent = k(EXPONENT);
@@ -176,6 +177,7 @@ function shiftSticky(m: u64, d: u64): u64 {
  *
  * Shape:  x, y: two reals each -> two reals
  * Secret: all
+ * Proof:  none: no reference yet
  */
 export function add(x: v128, y: v128): v128 {
   const sign = k(SIGN);
@@ -244,6 +246,7 @@ export function scale(a: v128, power: v128): v128 {
  * Shape:  the pattern of a -> that of 1 / a; exponent field: 2044 - e, plus the 1 or 2 of the
  *         mantissa
  * Secret: all
+ * Proof:  none: no reference yet
  */
 export function inverse1(a: u64): u64 {
   const m = mantissa(a);
@@ -280,6 +283,7 @@ export function inverse(a: v128): v128 {
  *
  * Shape:  a: two reals -> two reals
  * Secret: all
+ * Proof:  none: no reference yet
  */
 export function sqrt(a: v128): v128 {
   const e = i64x2.shr_u(v128.and(a, k(EXPONENT)), 52);

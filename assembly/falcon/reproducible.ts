@@ -53,6 +53,7 @@ const HEDGED_LABEL: usize = memory.data<u8>([
  * Shape:  SK, EXPANDED as expandSecretKey leaves it -> the sponges of this kind in EXPANDED
  * Memory: SK, EXPANDED, PK, PRODUCT
  * Secret: SK; no branch or index depends on it
+ * Proof:  none: branches depend on lengths alone; keccakF is proved
  */
 export function absorbKey(logn: i32, kind: i32): void {
   const coins = spongeOfCoins(logn, kind);
@@ -98,6 +99,7 @@ function spongeOfSalt(logn: i32): usize {
  * Shape:  EXPANDED with the sponges of this kind -> SEEDS; SHAKE (derived) or SEED (deterministic)
  * Memory: EXPANDED, SEEDS, SHAKE, SEED
  * Secret: the sponge of the coins
+ * Proof:  none: branches depend on lengths alone; keccakF is proved
  */
 export function startCoins(logn: i32, kind: i32): void {
   memory.copy(SEEDS, spongeOfCoins(logn, kind), SHAKE_STATE);
@@ -116,6 +118,7 @@ export function startCoins(logn: i32, kind: i32): void {
  * Shape:  u8[len] at ptr
  * Memory: SEEDS, SHAKE, ptr
  * Secret: SEEDS
+ * Proof:  none: branches depend on lengths alone; keccakF is proved
  */
 export function updateCoins(kind: i32, ptr: usize, len: i32): void {
   shakeAbsorb(SEEDS, ptr, len);
@@ -128,6 +131,7 @@ export function updateCoins(kind: i32, ptr: usize, len: i32): void {
  * Shape:  -> SEED[0..40)
  * Memory: SEEDS, SHAKE, SEED
  * Secret: SEEDS
+ * Proof:  none: branches depend on lengths alone; keccakF is proved
  */
 export function finishCoins(kind: i32): void {
   shakeFlip(SEEDS);
@@ -150,6 +154,7 @@ export function finishCoins(kind: i32): void {
  * Memory: as signExpanded
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function signReproducibly(logn: i32, kind: i32, format: i32, messageLen: i32): i32 {
   return signPoint(logn, kind == DERIVED ? PADDED : COMPRESSED, format, messageLen, ROUND_3);

@@ -110,6 +110,7 @@ function fillRoots(out: usize, w: u32, logn: i32, one: u32, p: u32, p0i: u32): v
  *
  * Memory: P0I, R2, T31, ROOT_AT, ROOT_LOGN, ROOTS
  * Secret: none
+ * Proof:  none: has no input
  */
 export function initRns(): void {
   if (ready) return;

@@ -108,6 +108,7 @@ function inttLevel(a: usize, m: i32, half: i32, roots: usize, P: v128, I: v128):
  * Bounds: in [0, p) -> out [0, p)
  * Memory: a; the roots of the prime, which must exist for degree n
  * Secret: a
+ * Proof:  none: key generation
  */
 export function rnsNtt(a: usize, logn: i32, u: i32): void {
   const roots = rootsOf(u);
@@ -157,6 +158,7 @@ export function rnsNtt(a: usize, logn: i32, u: i32): void {
  * Bounds: in [0, p) -> out [0, p)
  * Memory: a; the roots of the prime
  * Secret: a
+ * Proof:  none: key generation
  */
 export function rnsInttScaled(a: usize, logn: i32, u: i32): void {
   const roots = inverseRootsOf(u);

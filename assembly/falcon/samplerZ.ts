@@ -147,12 +147,14 @@ function height(inverseSigma: u64, ccsScale: u64): v128 {
  * Judges the next four candidates, for two samples at once.
  *
  * Returns the verdict, bits 0-2: candidates 0-2 are accepted for a; 4: TIE; 9-11: candidates 1-3
- * are accepted for b; and z of each candidate in one byte, starting at bit 32.
+ * are accepted for b; and z of each candidate in one byte, starting at bit 32. r is from `centres`,
+ * dss from `narrowness`, ccs from `height`. Its base samples are proved, all else is not.
  *
  * Spec:   Falcon round 3, algorithm 15, steps 4 to 8
- * Shape:  r: `centres`; dss: `narrowness`; ccs: `height`
  * Memory: STREAM
  * Secret: all
+ * Proof:  baseSampler()
+ * Builds: falcon, falcon.relaxed
  */
 function judgeFour(r: v128, dss: v128, ccs: v128): i64 {
   const start = streamPosition();
@@ -213,6 +215,7 @@ function consume(start: i32, k: i32): void {
  * Memory: STREAM
  * Secret: all; timing reveals the number of candidates (see the head of this file)
  * Errors: see `samplerFailed`
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function samplePair(mu: v128, inverseSigma: u64, ccsScale: u64): v128 {
   if (isOutOfRange(mu, inverseSigma)) return mu;
@@ -258,6 +261,7 @@ export function samplePair(mu: v128, inverseSigma: u64, ccsScale: u64): v128 {
  *
  * Shape:  r, dss, ccs as for judgeFour; what they were made from, for a tie
  * Secret: all
+ * Proof:  none: rejection: branches on accepted candidates
  */
 function sampleOne(
   r: v128,
@@ -291,6 +295,7 @@ function sampleOne(
  *
  * Spec:   Falcon round 3, algorithm 14 (BerExp), steps 5 to 10
  * Secret: all; the number of compared bytes reveals nothing, because the stream is uniform
+ * Proof:  none: inlined; part of sampleExactly
  *
  * Returns twice the number of bytes compared, plus 1 if the candidate is accepted: the stream's
  * last byte is the smaller one.
@@ -312,6 +317,7 @@ function berExp(at: usize, bits: u64): i32 {
  * Spec:   Falcon round 3, algorithms 14 (BerExp) and 15
  * Shape:  mu: the centre, in lane 0; the others as for samplePair
  * Secret: all
+ * Proof:  none: rejection: branches on accepted candidates
  */
 function sampleExactly(mu: v128, inverseSigma: u64, ccsScale: u64): i32 {
   const r = fraction(mu);

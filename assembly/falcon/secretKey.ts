@@ -85,6 +85,7 @@ function packSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
  * Memory: none beyond the outputs
  * Secret: all; no branch or index depends on a coefficient
  * Errors: E_SK_HEADER, E_SK_RANGE (a coefficient is the forbidden -2^(bits-1)); outputs zeroed
+ * Proof:  paths(3), logn in {9, 10}
  */
 export function decodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
   const n = 1 << logn;
@@ -117,6 +118,7 @@ export function decodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
  * Memory: none beyond SK
  * Secret: all; no branch or index depends on a coefficient
  * Errors: E_SK_RANGE (a coefficient exceeds its bound); SK zeroed
+ * Proof:  paths(2), logn in {9, 10}
  */
 export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
   const n = 1 << logn;
@@ -140,6 +142,7 @@ export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
  * Shape:  f, g: i8[n] -> hNtt: i16[n]; tmp: i16[n]
  * Secret: f, g
  * Errors: returns 1 if f is not invertible, else 0; if not, hNtt is 0 where the transform of f is
+ * Proof:  paths(1), logn in {9, 10}
  */
 export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usize): i32 {
   const n = 1 << logn;
@@ -159,6 +162,7 @@ export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usi
  * Shape:  hNtt: i16[n], F: i8[n] -> G: i8[n]; tmp: i16[n]
  * Secret: all
  * Errors: returns 1 if any |G| > 127 (G is wrong there), else 0
+ * Proof:  paths(1), logn in {9, 10}
  */
 export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize): i32 {
   widen(tmp, F, 1 << logn);
@@ -185,6 +189,7 @@ export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize)
  * Memory: h, FLOATS
  * Secret: f, g
  * Errors: E_SK_INVALID if f is not invertible
+ * Proof:  paths(2), logn in {9, 10}
  */
 export function quotientModQ(logn: i32, h: usize, f: usize, g: usize): i32 {
   if (quotientNtt(logn, h, FLOATS, f, g)) return E_SK_INVALID;
@@ -229,6 +234,7 @@ function solvesNtru(logn: i32, f: usize, g: usize, F: usize, G: usize, tmp: usiz
  * Memory: G, h, FLOATS (cleared)
  * Secret: all but h
  * Errors: E_SK_INVALID if f is not invertible mod q, |G| > 127, or fG - gF is not q
+ * Proof:  none: inlined; part of publicKey
  */
 export function completeSecretKey(
   logn: i32,

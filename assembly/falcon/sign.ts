@@ -77,6 +77,7 @@ export function expandSecretKey(logn: i32): i32 {
  * Secret: EXPANDED, the sampler seed
  * Errors: E_INTERNAL (a damaged tree, a result that does not verify), SIG cleared;
  *         otherwise the signature's length
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   shakeInit(SEEDS);
@@ -96,6 +97,7 @@ export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i
  * Memory: as signExpanded
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function signPoint(
   logn: i32,
@@ -115,6 +117,7 @@ export function signPoint(
  * Shape:  SEED = salt (40), message as for hashMessage (salt from SEED) -> SIG[1..41), POINT
  * Memory: SHAKE (left in the middle of its output), COUNTER, SEED, SIG, POINT
  * Secret: SHAKE and POINT, in the constant-time form
+ * Proof:  none: addresses depend on the rejected words of the public point
  */
 export function startPoint(logn: i32, format: i32, messageLen: i32, profile: i32): void {
   noteUse(logn, 4);
@@ -130,6 +133,7 @@ export function startPoint(logn: i32, format: i32, messageLen: i32, profile: i32
  * Memory: as signExpanded
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function attempt(logn: i32, fit: i32, format: i32): i32 {
   if (R.overflows(EXPANDED, expandedPrepared(logn))) return refuse(logn);
@@ -174,6 +178,7 @@ export function refuse(logn: i32): i32 {
  * Shape:  POINT, EXPANDED -> S2: i16[n]
  * Memory: PRODUCT, SIGN_TMP, the stream
  * Secret: all but POINT
+ * Proof:  none: rejection: branches on accepted candidates
  */
 export function samplePreimage(logn: i32): void {
   const size = <usize>8 << logn;

@@ -83,6 +83,7 @@ export function verifyPoint(cRaw: usize, prepared: usize, sigLen: i32, logn: i32
  * Bounds: |s2| <= 2047
  * Memory: cRaw, prepared, S2, PRODUCT
  * Errors: E_SIG_NORM
+ * Proof:  none: composed of ntt, pointwisePrepared, intt and isShort, all proved
  */
 export function judge(cRaw: usize, prepared: usize, logn: i32): i32 {
   ntt(PRODUCT, logn);
@@ -92,13 +93,14 @@ export function judge(cRaw: usize, prepared: usize, logn: i32): i32 {
 }
 
 /**
- * Returns whether ||(c - r, s2)||^2 <= beta^2, exactly, for every input. Each of four sums grows by
+ * Returns whether ||(c - r, s2)||^2 <= beta^2, exactly, for every input within the bounds. Each of four sums grows by
  * less than 2^31 per step, so a sum that passes 2^31 (far above beta^2) sets its sign bit before it
  * can wrap, and the sign bits are collected.
  *
  * Shape:  cRaw, r, s2: i16[n]
- * Bounds: |r| <= 12288
+ * Bounds: any cRaw, |r| <= 12288, |s2| <= 2047
  * Memory: cRaw, r, s2
+ * Proof:  norm(), logn in {9, 10}
  */
 function isShort(cRaw: usize, r: usize, s2: usize, logn: i32): bool {
   const q = v128.load(Q_LANES);

@@ -23,6 +23,7 @@ import { wipeSign } from './sign';
  *
  * Secret: all that it clears
  * Memory: SK, SEED, SHAKE, IN, COUNTER, POINT, S2, PRODUCT, WORDS, PAIRS, and what wipeSign clears
+ * Proof:  none: writes zeros
  */
 export function wipe(): void {
   memory.fill(SK, 0, 2305 + 31);

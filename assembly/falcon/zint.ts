@@ -47,6 +47,7 @@ function reduceFully(d: v128, P: v128): v128 {
  * Bounds: signed: two's complement; otherwise unsigned words; out in [0, p)
  * Memory: out
  * Secret: a
+ * Proof:  none: key generation
  */
 export function zintMod(out: usize, a: usize, len: i32, count: i32, u: i32, signed: bool): void {
   const at = <usize>u << 2;
@@ -127,6 +128,7 @@ function residueOfOne(
  * Bounds: signed: the representative in (-M/2, M/2), else in [0, M), M the product of the primes
  * Memory: a; tmp: u32[2 len + count]
  * Secret: a
+ * Proof:  none: key generation
  */
 export function zintFromRns(a: usize, len: i32, count: i32, signed: bool, tmp: usize): void {
   const row = <usize>count << 2;
@@ -217,6 +219,7 @@ function zintCentre(a: usize, len: i32, count: i32, m: usize): void {
  * Bounds: len <= 10
  * Memory: out
  * Secret: a
+ * Proof:  none: key generation
  */
 export function zintToDouble(out: usize, a: usize, len: i32, count: i32): void {
   const row = <usize>count << 2;
@@ -253,6 +256,7 @@ export function zintToDouble(out: usize, a: usize, len: i32, count: i32): void {
  * Bounds: 0 <= bits < 31
  * Memory: a
  * Secret: a, y
+ * Proof:  none: key generation
  */
 export function zintSubScaled(
   a: usize,
@@ -290,6 +294,7 @@ export function zintSubScaled(
  * Shape:  a: count integers of len words, unsigned
  * Memory: a
  * Secret: a
+ * Proof:  none: key generation
  */
 export function zintMulSmall(a: usize, len: i32, count: i32, factor: u32): u32 {
   let over: u64 = 0;

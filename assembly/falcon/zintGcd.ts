@@ -247,6 +247,7 @@ function exactQuotient(v: usize, t: usize, x: usize, u: usize, y: usize, rows: i
  * Memory: out; tmp: bezoutScratch(len) bytes, 16-aligned
  * Secret: x, y: fixed number of steps, no branch or index depends on them
  * Errors: false if the greatest common divisor is not 1
+ * Proof:  none: key generation
  */
 export function zintBezout(out: usize, xy: usize, len: i32, tmp: usize): bool {
   const rows = rowsFor(len);

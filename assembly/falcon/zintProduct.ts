@@ -37,6 +37,7 @@ function storeExtended(to: usize, x: v128, logm: i32, half: usize): void {
  * Bounds: -> |out| <= 2^30
  * Memory: out
  * Secret: fg
+ * Proof:  none: key generation
  */
 export function extendForProduct(out: usize, fg: usize, len: i32, logm: i32): void {
   const row = <usize>8 << logm;
@@ -66,6 +67,7 @@ export function extendForProduct(out: usize, fg: usize, len: i32, logm: i32): vo
  * Bounds: |k| < 2^31 - 1
  * Memory: FG
  * Secret: all
+ * Proof:  none: key generation
  */
 export function subProduct(
   FG: usize,

@@ -20,7 +20,7 @@ export const TOO_WIDE: i32 = 1;
  * Bounds: |coefs| <= 2^44
  * Memory: coefs, out
  * Errors: TOO_WIDE if a last digit is not in [-32768, 32767]; it is then wrong
- * Proof:  digits(), count bits stride in {4 11 128, 3 15 128, 9 5 128}
+ * Proof:  digits(), count bits stride in {4 11 128, 3 15 128, 9 5 128, 2 15 128}
  */
 export function decompose(out: usize, stride: usize, coefs: usize, count: i32, bits: i32): i32 {
   const half = i64x2.splat((<i64>1 << bits) >> 1);
@@ -185,10 +185,12 @@ export function unpackBits(values: usize, from: usize, count: i32, bits: i32, la
 /**
  * The sum of squares, exactly.
  *
- * Shape:  a: i16[64 polys] -> out: i64
- * Bounds: any a; polys < 2^26
+ * polys < 2^26
+ *
+ * Shape:  a: i16[64 * polys] -> out: i64[1]
+ * Bounds: any a
  * Memory: a, out
- * Proof:  none: lanes are read as unsigned beyond the range of a definition
+ * Proof:  innerProduct(), polys in {2}
  */
 export function normSq(out: usize, a: usize, polys: i32): void {
   let sum = i64x2.splat(0);
@@ -205,10 +207,10 @@ export function normSq(out: usize, a: usize, polys: i32): void {
 /**
  * out += <a, b> of small polynomials, as integers.
  *
- * Shape:  a, b: i16[64 polys]; out: i64
- * Bounds: |a|, |b| <= 32767
+ * Shape:  a, b: i16[64 * polys]; out: i64[1] -> out: i64[1]
+ * Bounds: |a| <= 32767, |b| <= 32767, |out| <= 2^62
  * Memory: a, b, out
- * Proof:  none: no reference yet for exact bilinear sums
+ * Proof:  innerProduct(), polys in {2}
  */
 export function addInnerProduct(out: usize, a: usize, b: usize, polys: i32): void {
   let sum = i64x2.splat(0);

@@ -81,14 +81,13 @@ function addFour(coefs: usize, a: v128, b: v128, c: v128, d: v128, e: v128, pair
 
 /**
  * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k. The parts of rho must already have
- * sigma applied.
+ * sigma applied, and are `stride` bytes apart.
  *
  * Spec:   docs/protocol.md, 7.6
- * Shape:  rho: i16[64] for j = 0..9, `stride` bytes apart; coefs: i64[3][64], centred before and
- *         after
- * Bounds: |rho| <= 6144
+ * Shape:  coefs: i64[3][64]; rho: i16[10][64] -> coefs: i64[3][64]
+ * Bounds: |coefs| <= (q - 1) / 2, |rho| <= 6144 -> |coefs| <= (q - 1) / 2
  * Memory: rho, coefs, PAIRS
- * Proof:  none: no reference yet
+ * Proof:  functionals(functionalsStart), stride in {128}
  */
 export function addFunctionals(coefs: usize, rho: usize, stride: usize): i32 {
   for (const end = rho + 128; rho < end; rho += 16, coefs += 64) {

@@ -50,7 +50,7 @@ function storeOmega(entry: usize, omega: usize, lifts: i32): void {
  * Shape:  omega: i64[lifts][137][2], lifts 2 or 3: the pairs (omega_j0, omega_j1)
  * Bounds: |omega| <= 2^44, any representatives -> |subset sum| <= 2^47
  * Memory: omega, SUBSETS, LAST
- * Proof:  none: no reference yet
+ * Proof:  none: proved with collapseTwo and collapseThree
  */
 export function collapseStart(omega: usize, lifts: i32): i32 {
   const entry = <usize>lifts << 4;
@@ -133,11 +133,13 @@ function negateFirst(out: usize): void {
 /**
  * sigma(sum_j omega_j^(k) row_j) of polynomials first to first + count - 1, for two lifts k.
  *
+ * Call collapseStart for two lifts first. |H| <= 34 * 2^47 + 2^44 < BIAS.
+ *
  * Spec:   docs/protocol.md, 8.4: the part of F that comes from the projection
- * Shape:  out: i64[count][2][64], centred mod q
- * Bounds: |H| <= 34 * 2^47 + 2^44 < BIAS
- * Memory: out, STREAM, INDEX, SUMS; call collapseStart for two lifts first
- * Proof:  none: addresses depend on the entries, which are public; no reference yet
+ * Shape:  -> out: i64[count][2][64]
+ * Bounds: -> |out| <= (q - 1) / 2
+ * Memory: out, STREAM, INDEX, SUMS
+ * Proof:  collapse(collapseStart, 2), first count in {0 4}
  */
 export function collapseTwo(out: usize, first: i32, count: i32): void {
   const bias = i64x2.splat(BIAS);
@@ -158,11 +160,13 @@ export function collapseTwo(out: usize, first: i32, count: i32): void {
 /**
  * Like `collapseTwo`, for three lifts.
  *
+ * Call collapseStart for three lifts first.
+ *
  * Spec:   docs/protocol.md, 7.6
- * Shape:  out: i64[count][3][64], centred mod q
- * Bounds: as collapseTwo
- * Memory: out, STREAM, INDEX, SUMS; call collapseStart for three lifts first
- * Proof:  none: as collapseTwo
+ * Shape:  -> out: i64[count][3][64]
+ * Bounds: -> |out| <= (q - 1) / 2
+ * Memory: out, STREAM, INDEX, SUMS
+ * Proof:  collapse(collapseStart, 3), first count in {0 4}
  */
 export function collapseThree(out: usize, first: i32, count: i32): void {
   const bias = i64x2.splat(BIAS);

@@ -154,13 +154,13 @@ function sumOf(s: usize): i64 {
 
 /**
  * y_j += <row j, s> and y*_j += <X^32 row j, s> over polynomials first to first + count - 1 of the
- * stream selected by xofStart.
+ * stream selected by xofStart. y has the pairs (y_j, y*_j); the last one is (U, V).
  *
  * Spec:   docs/protocol.md, 5.3
- * Shape:  s: i16[count][64]; y: i64[137][2], the pairs (y_j, y*_j); the last one is (U, V)
- * Bounds: any s
+ * Shape:  s: i16[count][64]; y: i64[137][2] -> y: i64[137][2]
+ * Bounds: any s, |y| <= 2^62
  * Memory: s, y, STREAM, LANE_SUMS, SORTED
- * Proof:  none: no reference yet
+ * Proof:  projection(), first count in {1 2}
  */
 export function projectPolys(y: usize, s: usize, first: i32, count: i32): i32 {
   memory.fill(LANE_SUMS, 0, 4352);

@@ -19,13 +19,14 @@ const PRODUCT: usize = memory.data(2112, 64);
 const PLAIN: usize = memory.data(2112, 64);
 
 /**
- * Prepares the factor of `functionalParts`: sigma_n(h), transformed, with companions.
+ * Prepares the factor of `functionalParts`: sigma_n(h), transformed; each eight values w are
+ * followed by their companions.
  *
  * Spec:   docs/protocol.md, 7.3
- * Shape:  h: i16[n] -> prepared: i16[2n], each eight values w followed by their companions
- * Bounds: any representatives mod 12289
+ * Shape:  h: i16[n] -> prepared: i16[2 * n]
+ * Bounds: any h
  * Memory: h, prepared, PRODUCT
- * Proof:  none: composed of ntt and preparePoly, both proved, and moves without a reference
+ * Proof:  reversedTransform(), logn in {9, 10}
  */
 export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
   const n: usize = 1 << logn;
@@ -45,13 +46,13 @@ export function modpPrepare(prepared: usize, h: usize, logn: i32): i32 {
 /**
  * rho' = rho sigma_n(h) mod p, centred, and the parts of rho and rho' for the lifts.
  *
+ * `parts` has sigma of part k of rho at k, of rho' at K + k.
+ *
  * Spec:   docs/protocol.md, 7.3 and 7.6
- * Shape:  rho: i16[n], prepared: i16[2n] -> rhoPrime: i16[n], parts: i16[2K][64]: sigma of part k
- *         of rho at k, of rho' at K + k
- * Bounds: |rho| <= 6144 -> |x| <= 6144
+ * Shape:  rho: i16[n]; prepared: i16[2 * n] -> rhoPrime: i16[n]; parts: i16[2 * n / 64][64]
+ * Bounds: |rho| <= 6144 -> |rhoPrime| <= 6144, |parts| <= 6144
  * Memory: all four, PRODUCT, PLAIN
- * Proof:  none: composed of ntt, pointwisePrepared and intt, all proved, and moves without a
- *         reference
+ * Proof:  partsOfProduct(modpPrepare), logn in {9}
  */
 export function functionalParts(
   parts: usize,

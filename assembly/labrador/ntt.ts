@@ -164,7 +164,7 @@ function splitUnevenly(limbs: usize, coefs: usize): void {
  * Shape:  coefs: i64[16] -> limbs: i16[3][16]
  * Bounds: |coefs| <= 2^44
  * Memory: coefs, limbs
- * Proof:  none: its three fields are placed by vectors of eight; composed in collapseToVecs
+ * Proof:  parts(1, 2^15, 2^30)
  */
 export function splitLimbs(limbs: usize, coefs: usize): void {
   const bias = v128.load(BIAS);

@@ -96,9 +96,13 @@ function unpack44(from: usize): v128 {
 /**
  * Unpacks 64 words of 44 bits mod q, reducing those >= q by q: an element of a commitment key.
  *
+ * Five bytes more than the words have are read.
+ *
  * Spec:   docs/protocol.md, 6.1
- * Shape:  from: u8[352], 4 bytes more are read -> coefs: i64[64], centred
+ * Shape:  from: u8[357] -> coefs: i64[64]
+ * Bounds: -> |coefs| <= (q - 1) / 2
  * Memory: from, coefs
+ * Proof:  words()
  */
 export function unpackKey(coefs: usize, from: usize): void {
   for (const end = coefs + 512; coefs < end; coefs += 16, from += 11) {
