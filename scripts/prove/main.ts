@@ -22,7 +22,7 @@ const HELP = `npm run prove -- [options]
   --fresh          ignores the lock: proves everything
   --module NAME    only this module; may be repeated
   --only NAME      only this kernel; may be repeated
-  --mutants [N]    instead: changes the modules N times (400), and proves each change wrong
+  --mutants [N]    instead: changes each kernel N times (10), and expects its proof to fail
   --validate       instead: compares the executor with the engine, and terms with their bounds
   --rules          instead: decides the prover's rules by z3
   --reals          instead: proves the arithmetic on reals of falcon.integer by z3
@@ -135,7 +135,7 @@ async function main(): Promise<boolean> {
   if (values.rules) return decideRules(say);
   if (values.reals) return decideReals(say);
   const selection = await select(values.module, values.only);
-  if (values.mutants) return mutate(selection, Number(positionals[0] ?? 400), say);
+  if (values.mutants) return mutate(selection, Number(positionals[0] ?? 10), say);
   if (values.validate) return validate(selection, say);
   return proveAll(selection, values.fresh, values.module.length + values.only.length === 0);
 }
