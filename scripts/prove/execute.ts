@@ -25,7 +25,8 @@ interface Label {
   readonly isLoop: boolean;
 }
 
-const STEP_LIMIT = 50_000_000;
+/** Thrown after the instruction that was to be the last one. */
+export class Stopped extends Error {}
 
 export class Machine {
   readonly module: Module;
@@ -37,6 +38,10 @@ export class Machine {
   readonly touched = new Set<number>();
   readonly globals: Term[];
   steps = 0;
+  /** The most steps, so that a loop without end ends. */
+  limit = 50_000_000;
+  /** The instruction after which a run ends with `Stopped`. */
+  last: string | undefined;
   /** Sees each call. */
   onCall: ((index: number, args: readonly Value[]) => void) | undefined;
   /** Chooses at branches that depend on an input; without it they end the run. */
@@ -136,8 +141,10 @@ class Frame {
     for (;;) {
       this.#marks[this.#at] = 1;
       const instruction = this.#code[this.#at++]!;
-      if (++this.machine.steps > STEP_LIMIT) throw new Error('too many steps');
-      if (this.#step(instruction)) {
+      if (++this.machine.steps > this.machine.limit) throw new Error('too many steps');
+      const isEnd = this.#step(instruction);
+      if (instruction.op === this.machine.last) throw new Stopped();
+      if (isEnd) {
         const results = this.stack.slice(this.stack.length - this.#results);
         if (results.length !== this.#results) throw new Error('a result is missing');
         return results;

@@ -10,13 +10,15 @@ import {
   type Region,
 } from './contracts.ts';
 import type { Module } from './decode.ts';
-import { Machine, type Value } from './execute.ts';
+import { isVector, Machine, type Value } from './execute.ts';
 import { PRIMES, RESIDUES } from './references.ts';
 import type { Term } from './terms.ts';
 
 /** Where callers' regions begin: beyond the static memory of every module. */
 const REGIONS = 2_097_152;
 const MAX_PAGES = 128;
+/** The most steps of a hasty run: changed kernels may never end. */
+const HASTY_STEPS = 2_000_000;
 
 const bitsOf = (type: ElementType): number => Number(type.slice(1));
 
@@ -37,6 +39,12 @@ export class Kernel {
   readonly machines: Machine[] = [];
   readonly failures: string[] = [];
   checks = 0;
+  /** Whether the first check that fails ends the run, which is also short. */
+  readonly isHasty: boolean;
+  /** Which of the ways to bind parameters this is. */
+  readonly binding: number;
+  /** What the statement is about: terms, each exactly (0) or modulo a number. */
+  readonly stated = new Map<Term, bigint>();
   /** Placements of inputs, and calls: to be repeated in an engine. */
   readonly placements: [at: number, term: Term][] = [];
   readonly calls: [index: number, args: readonly Value[]][] = [];
@@ -54,16 +62,26 @@ export class Kernel {
   #key = 1;
   #end = REGIONS;
 
-  constructor(module: Module, contract: Contract, instance: Readonly<Record<string, number>>) {
+  constructor(
+    module: Module,
+    contract: Contract,
+    instance: Readonly<Record<string, number>>,
+    isHasty = false,
+    binding = 0,
+  ) {
     this.module = module;
     this.contract = contract;
     this.instance = instance;
+    this.isHasty = isHasty;
+    this.binding = binding;
     this.machine = this.newMachine();
     this.index = functionNamed(module, contract.name);
     const { input, output } = contract;
     const regions = [...input.regions, ...output.regions];
     for (const region of regions) if (!this.#placed.has(region.name)) this.#place(region);
-    for (const [name, at] of this.#fixedParameters()) {
+    // Paths are about all memory, wherever pointers point to.
+    if (contract.proof?.reference === 'paths') return;
+    for (const [name, at] of this.#fixedParameters(binding)) {
       const region = regions.find((one) => one.name === name)!;
       this.#placed.set(name, this.#sized(region, at));
     }
@@ -71,6 +89,7 @@ export class Kernel {
 
   newMachine(): Machine {
     const machine = new Machine(this.module, MAX_PAGES);
+    if (this.isHasty) machine.limit = HASTY_STEPS;
     this.machines.push(machine);
     return machine;
   }
@@ -105,24 +124,27 @@ export class Kernel {
    * Pointers that the compiler has fixed, because they are always the same, and where they point.
    * No record is kept of which they are: a run decides, on zeros or on the number of the instance
    * everywhere (a header, perhaps). Every pointer that is left must be used, and every fixed one
-   * must be found in the static memory. A wrong choice finds no proof.
+   * must be found in the static memory. Of several ways to bind them, `binding` counts those that
+   * found no proof.
    */
-  #fixedParameters(): Map<string, number> {
+  #fixedParameters(binding: number): Map<string, number> {
     const { parameters, input, output, name } = this.contract;
     const { types, functions } = this.module;
     const left = types[functions[this.index]!]!.parameters.length;
     const regions = new Set([...input.regions, ...output.regions].map((region) => region.name));
     const names = parameters.map((one) => one.name);
     const pointers = names.filter((one) => regions.has(one));
+    const ways = new Map<string, Map<string, number>>();
     for (const filling of [0, ...Object.values(this.instance)]) {
-      for (const fixed of choices(pointers, names.length - left)) {
+      for (const fixed of choices(pointers, names.length - left).flatMap(orders)) {
         this.#fixed = new Set(fixed);
         try {
           const found = this.#locate(fixed, filling);
-          if (found !== undefined) return found;
+          if (found !== undefined) ways.set([...found].sort().join(), found);
         } catch {
           // A wrong choice may leave the memory.
         }
+        if (ways.size > binding) return [...ways.values()][binding]!;
       }
     }
     throw new Error(`${name}: ${names.length - left} parameters aren't found`);
@@ -150,24 +172,28 @@ export class Kernel {
       if (isPointer && !fixed.includes(name) && !isTouched) return undefined;
     }
     const found = new Map<string, number>();
-    let after = 0;
+    const after = { input: 0, output: 0 };
     for (const name of fixed) {
       const [isInput, isOutput] = [isIn('input', name), isIn('output', name)];
-      const own = [...(isInput ? read : written)].filter(
-        (at) =>
-          at < REGIONS &&
-          at >= after &&
-          !isData(at) &&
-          (isInput ? !isOutput || written.has(at) : !read.has(at)),
-      );
-      if (own.length === 0) return undefined;
-      const at = own.reduce((a, b) => Math.min(a, b));
-      found.set(name, at);
+      const side = isInput ? 'input' : 'output';
       const region = [...this.contract.input.regions, ...this.contract.output.regions].find(
         (one) => one.name === name,
       )!;
-      const { count, size } = this.#sized(region, at);
-      after = at + count * size;
+      const { count, size } = this.#sized(region, 0);
+      const own = [...(isInput ? read : written)].filter(
+        (at) =>
+          at < REGIONS &&
+          at >= after[side] &&
+          !isData(at) &&
+          (isInput ? !isOutput || written.has(at) : !read.has(at)),
+      );
+      const exact = isInput
+        ? []
+        : runsOf(written).filter(([from, to]) => to - from === count * size);
+      if (exact.length !== 1 && own.length === 0) return undefined;
+      const at = exact.length === 1 ? exact[0]![0] : own.reduce((a, b) => Math.min(a, b));
+      found.set(name, at);
+      after[side] = at + count * size;
     }
     return found;
   }
@@ -222,6 +248,27 @@ export class Kernel {
     return terms;
   }
 
+  /** Unknowns that no region of the contract has, at an address that the proof chooses. */
+  unknowns(name: string, at: number, count: number, width: number, bound?: bigint): Term[] {
+    const { terms } = this.machine;
+    return Array.from({ length: count }, (_, i) => {
+      const low = bound && -bound;
+      const term = terms.input(width, `${name}[${i}]`, this.#key++, low, bound);
+      this.put(at + (i * width) / 8, term);
+      return term;
+    });
+  }
+
+  /** Calls another function of the module with numbers. */
+  callNamed(name: string, ...args: readonly number[]): void {
+    const { terms } = this.machine;
+    const index = functionNamed(this.module, name);
+    this.callFunction(
+      index,
+      args.map((value) => terms.constant(32, value)),
+    );
+  }
+
   /** Stores a term before a call. */
   put(at: number, term: Term): void {
     this.machine.memory.store(at, term);
@@ -245,15 +292,17 @@ export class Kernel {
     this.calls.push([index, args]);
     this.machine.memory.watch();
     const results = this.machine.call(index, args);
+    for (const result of results) if (!isVector(result)) this.stated.set(result, 0n);
     return results;
   }
 
-  /** The terms in an output region; checks their bounds. */
+  /** The terms in an output region, which the statement is about; checks their bounds. */
   outputs(name: string): readonly Term[] {
     const placed = this.#placed.get(name)!;
     const isOutput = this.contract.output.regions.some((region) => region.name === name);
     return Array.from({ length: placed.count }, (_, i) => {
       const term = this.machine.memory.load(placed.at + i * placed.size, placed.size);
+      if (isOutput && !this.stated.has(term)) this.stated.set(term, 0n);
       const bounds = isOutput ? this.#bounds('output', placed, i) : undefined;
       if (bounds !== undefined) {
         const { low, high } = term;
@@ -269,7 +318,9 @@ export class Kernel {
 
   check(holds: boolean, what: () => string): void {
     this.checks++;
-    if (!holds) this.failures.push(what());
+    if (holds) return;
+    this.failures.push(what());
+    if (this.isHasty) throw new Error(this.failures[0]);
   }
 
   /** Checks that nothing but the outputs was written, and that every input was used. */
@@ -306,8 +357,25 @@ export class Kernel {
 export const isStatic = ({ data }: Module, at: number): boolean =>
   data.some((one) => at >= (one.at & ~15) && at < ((one.at + one.bytes.length + 15) & ~15));
 
+/** The orders of a list. */
+const orders = <T>(list: readonly T[]): T[][] =>
+  list.length < 2
+    ? [[...list]]
+    : list.flatMap((first, i) => orders(list.toSpliced(i, 1)).map((rest) => [first, ...rest]));
+
+/** Addresses as ranges. */
+export function runsOf(addresses: Iterable<number>): [from: number, to: number][] {
+  const runs: [number, number][] = [];
+  for (const at of [...addresses].sort((a, b) => a - b)) {
+    const last = runs.at(-1);
+    if (last?.[1] === at) last[1]++;
+    else runs.push([at, at + 1]);
+  }
+  return runs;
+}
+
 /** The ways to choose so many of a list. */
-function choices(list: readonly string[], count: number): string[][] {
+export function choices<T>(list: readonly T[], count: number): T[][] {
   if (count <= 0) return [[]];
   return list.flatMap((first, i) =>
     choices(list.slice(i + 1), count - 1).map((rest) => [first, ...rest]),

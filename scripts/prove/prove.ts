@@ -2,10 +2,16 @@
 import { sha256 } from '../generated.ts';
 import type { Contract } from './contracts.ts';
 import type { Module } from './decode.ts';
-import { Kernel } from './kernel.ts';
+import { Kernel, runsOf } from './kernel.ts';
+import { PATHS } from './paths.ts';
+import { PROJECTIONS } from './projections.ts';
 import { hasZ3 } from './smt.ts';
 import { SOLVED } from './solved.ts';
-import { STATEMENTS } from './statements.ts';
+import { STATEMENTS, type Statement } from './statements.ts';
+
+const ALL: Readonly<Record<string, Statement>> = {
+  ...{ ...STATEMENTS, ...PROJECTIONS, ...SOLVED, ...PATHS },
+};
 
 export interface Job {
   readonly module: string;
@@ -36,6 +42,10 @@ export const nameOf = ({ module, contract, instance }: Job): string => {
 export const needsSolver = ({ contract }: Job): boolean =>
   Object.hasOwn(SOLVED, contract.proof!.reference);
 
+/** Whether the statement is about values, and not about paths alone. */
+export const isOnValues = ({ contract }: Job): boolean =>
+  !Object.hasOwn(PATHS, contract.proof!.reference);
+
 /** The jobs of a module. @throws Error if a contract names an unknown proof */
 export function jobsOf(module: string, decoded: Module, contracts: readonly Contract[]): Job[] {
   const present = new Set([...decoded.names.values()].map((name) => name.split('/').at(-1)));
@@ -43,21 +53,44 @@ export function jobsOf(module: string, decoded: Module, contracts: readonly Cont
     if (contract.proof === undefined || !present.has(contract.name)) return [];
     if (contract.builds?.includes(module) === false) return [];
     const { reference, instances } = contract.proof;
-    if (!Object.hasOwn(STATEMENTS, reference) && !Object.hasOwn(SOLVED, reference)) {
+    if (!Object.hasOwn(ALL, reference)) {
       throw new Error(`${contract.name}: there is no proof ${reference}`);
     }
     return instances.map((instance) => ({ module, contract, instance }));
   });
 }
 
-/** Runs the statement. @returns the kernel; its failures say what doesn't hold */
+/**
+ * Runs the statement, on each way to bind parameters until one holds.
+ *
+ * @returns the kernel; its failures say what doesn't hold
+ */
 export function attempt(job: Job, module: Module): Kernel {
-  const { reference, args } = job.contract.proof!;
-  const kernel = new Kernel(module, job.contract, job.instance);
-  (STATEMENTS[reference] ?? SOLVED[reference])!(kernel, args);
+  let first: Kernel | undefined;
+  for (let binding = 0; ; binding++) {
+    let kernel: Kernel;
+    try {
+      kernel = new Kernel(module, job.contract, job.instance, false, binding);
+    } catch (error) {
+      if (first === undefined) throw error;
+      return first;
+    }
+    try {
+      run(job, kernel);
+    } catch (error) {
+      kernel.failures.push((error as Error).message);
+    }
+    if (kernel.failures.length === 0) return kernel;
+    first ??= kernel;
+  }
+}
+
+/** Runs the statement on a kernel. */
+export function run({ contract }: Job, kernel: Kernel): void {
+  const { reference, args } = contract.proof!;
+  ALL[reference]!(kernel, args);
   kernel.finish();
   if (kernel.checks === 0) kernel.failures.push('nothing was checked');
-  return kernel;
 }
 
 export function prove(job: Job, module: Module): Outcome {
@@ -98,12 +131,7 @@ export const isCovered = (packed: string, at: number): boolean =>
 function dependencies({ machines }: Kernel): Pick<Outcome, 'functions' | 'ranges'> {
   const functions = new Set(machines.flatMap(({ touched }) => [...touched]));
   const read = new Set(machines.flatMap(({ memory }) => [...memory.everRead]));
-  const ranges: [number, number][] = [];
-  for (const at of [...read].sort((a, b) => a - b)) {
-    const last = ranges.at(-1);
-    if (last?.[1] === at) last[1]++;
-    else ranges.push([at, at + 1]);
-  }
+  const ranges = runsOf(read);
   return { functions: [...functions].sort((a, b) => a - b), ranges };
 }
 
