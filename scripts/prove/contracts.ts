@@ -8,6 +8,7 @@
  *   Secret: coefs
  *   Proof:  ntt(), logn in {9, 10}                  a proof of statements.ts, and its instances
  *   Proof:  digits(), count bits in {4 11, 3 15}
+ *   Proof:  paths(3), logn in {9, 10}               secret independence; the rest may be in words
  *   Proof:  none: the reason
  *   Builds: falcon, falcon.relaxed                  only these modules; others have other code
  *
@@ -61,7 +62,7 @@ export interface Contract {
   readonly text: string;
 }
 
-/** Contracts of generated kernels, and of those whose sources don't carry them yet. */
+/** Contracts of generated kernels. */
 const ELSEWHERE = 'scripts/prove/elsewhere.ts';
 
 const TITLES = ['Spec', 'Shape', 'Bounds', 'Memory', 'Secret', 'Errors', 'Proof', 'Builds'];
@@ -142,7 +143,9 @@ function parseContract(file: string, block: string, name: string, parameters: st
   const proof = fields.get('Proof');
   const none = proof === undefined ? undefined : /^none: +(.+)$/.exec(proof)?.[1];
   const isProved = proof !== undefined && none === undefined;
-  const sides = (title: string) => (isProved ? (fields.get(title) ?? '') : '').split('->');
+  // Paths are about all memory: their contracts may be in words.
+  const isExact = isProved && !proof.startsWith('paths(');
+  const sides = (title: string) => (isExact ? (fields.get(title) ?? '') : '').split('->');
   const [shape, bounds] = [sides('Shape'), sides('Bounds')];
   const side = (i: number): Side => ({
     regions: parseShape(shape[i] ?? ''),
@@ -194,18 +197,17 @@ export function parseContracts(file: string, text: string): Contract[] {
   return contracts;
 }
 
-/** All contracts; a contract of `elsewhere.ts` stands for one without a `Proof:` line. */
+/** All contracts. @throws Error if a function has two */
 export function readContracts(): Contract[] {
   const sources = filesBelow('assembly').filter(
     (path) => path.endsWith('.ts') && !/\.gen\.ts$|^assembly\/test\//.test(path),
   );
   const read = (path: string) => parseContracts(path, readFileSync(join(ROOT, path), 'utf8'));
   const elsewhere = read(ELSEWHERE);
-  const names = new Set(elsewhere.map(({ name }) => name));
   const own = sources.flatMap(read);
-  const twice = own.find((contract) => contract.proof !== undefined && names.has(contract.name));
+  const twice = own.find(({ name }) => elsewhere.some((contract) => contract.name === name));
   if (twice) throw new Error(`${twice.name} has a contract in ${ELSEWHERE} too`);
-  return [...own.filter(({ name }) => !names.has(name)), ...elsewhere];
+  return [...own, ...elsewhere];
 }
 
 /** The modulus called q in the contracts of a file. */

@@ -1,9 +1,8 @@
 /**
- * Contracts of generated kernels, whose doc blocks are written by scripts/generate, and of Falcon's
- * kernels. The declarations are read as text, with the grammar of contracts.ts; nothing calls them.
+ * Contracts of generated kernels, whose sources have none. The declarations are read as text, with
+ * the grammar of contracts.ts; nothing calls them.
  */
 type usize = number;
-type i32 = number;
 
 /**
  * Shape:  a: i16[64] -> out: i16[64]
@@ -44,18 +43,3 @@ export declare function keccakF2(state: usize): void;
  * Proof:  chacha20()
  */
 export declare function chacha20(out: usize, key: usize): void;
-
-/**
- * Shape:  pk: u8[1 + 7 * n / 4] -> h: i16[n]
- * Memory: pk, h
- * Proof:  publicKey(), logn in {9, 10}
- */
-export declare function decodePublicKey(pk: usize, h: usize, logn: i32): i32;
-
-/**
- * Shape:  -> nothing: i16[0]
- * Secret: all
- * Proof:  baseSampler()
- * Builds: falcon, falcon.relaxed
- */
-export declare function judgeFour(): void;

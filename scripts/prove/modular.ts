@@ -178,34 +178,63 @@ export function isForm(form: Form | undefined, expected: ReadonlyMap<number, num
 }
 
 /**
- * The linear form of a term modulo a number of any size, or exactly if it is 0, as coefficients of
- * keys; terms without a definition have the keys -id.
+ * The form of a term, linear or bilinear, modulo a number of any size, or exactly if it is 0, as
+ * coefficients of monomials: 0, keys, and pairs of keys. Terms without a definition have the keys
+ * -id.
+ *
+ * @throws Error if the degree exceeds two
  */
 export function linear(terms: Terms, term: Term, modulus: bigint): Map<number, bigint> {
-  const known = new Map<number, Map<number, bigint>>();
-  const of = (term: Term): Map<number, bigint> => {
-    const origin = terms.origin(term);
-    const got = known.get(origin.id);
-    if (got !== undefined) return got;
+  return new WideForms(terms, modulus).of(term);
+}
+
+/** `linear` of many terms. */
+export class WideForms {
+  readonly #terms: Terms;
+  readonly #modulus: bigint;
+  readonly #known = new Map<number, Map<number, bigint>>();
+
+  constructor(terms: Terms, modulus: bigint) {
+    this.#terms = terms;
+    this.#modulus = modulus;
+  }
+
+  of(term: Term): Map<number, bigint> {
+    const origin = this.#terms.origin(term);
+    const known = this.#known.get(origin.id);
+    if (known !== undefined) return known;
     const sum = new Map<number, bigint>();
-    known.set(origin.id, sum);
+    this.#known.set(origin.id, sum);
     if (origin.op === 'input') return sum.set(origin.key, 1n);
     if (origin.definition === undefined) return sum.set(-origin.id, 1n);
     for (const [monomial, coefficient] of origin.definition) {
-      const ids = idsOf(monomial);
-      if (ids.length === 2) {
-        sum.set(Number.NaN, 1n);
-        continue;
-      }
-      const part = ids.length === 0 ? new Map([[0, 1n]]) : of(terms.nodes[ids[0]!]!);
-      for (const [key, value] of part) {
-        let total = (sum.get(key) ?? 0n) + coefficient * value;
-        if (modulus > 0n) total = modulo(total, modulus);
-        if (total === 0n) sum.delete(key);
-        else sum.set(key, total);
-      }
+      let part = new Map([[0, 1n]]);
+      for (const id of idsOf(monomial)) part = product(part, this.of(this.#terms.nodes[id]!));
+      for (const [key, value] of part) this.add(sum, key, coefficient * value);
     }
     return sum;
-  };
-  return of(term);
+  }
+
+  /** Adds a multiple of a monomial. */
+  add(sum: Map<number, bigint>, key: number, value: bigint): void {
+    const exact = (sum.get(key) ?? 0n) + value;
+    const total = this.#modulus > 0n ? modulo(exact, this.#modulus) : exact;
+    if (total === 0n) sum.delete(key);
+    else sum.set(key, total);
+  }
+}
+
+/** The monomial of two keys, of which one may be 0: beyond the keys, which may be negative. */
+export function wideKey(a: number, b: number): number {
+  if (a === 0 || b === 0) return a + b;
+  if (Math.abs(a) > SPAN || Math.abs(b) > SPAN) throw new Error('a form of degree three');
+  return 2 * SPAN * (SPAN + Math.max(a, b)) + SPAN + Math.min(a, b);
+}
+
+function product(a: Map<number, bigint>, b: Map<number, bigint>): Map<number, bigint> {
+  const result = new Map<number, bigint>();
+  for (const [x, c] of a) {
+    for (const [y, d] of b) result.set(wideKey(x, y), (result.get(wideKey(x, y)) ?? 0n) + c * d);
+  }
+  return result;
 }

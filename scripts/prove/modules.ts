@@ -4,7 +4,7 @@
  * instruction. The names are kept beside the lock, by the hash of the module.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { ROOT, sha256 } from '../generated.ts';
 import { decode, type Module } from './decode.ts';
 
@@ -32,7 +32,12 @@ function content(module: Module): string {
   );
 }
 
-async function namesFromBuild(name: string, module: Module): Promise<string[]> {
+/**
+ * Builds a module, with names.
+ *
+ * @param change - returns the text to compile instead of a source
+ */
+export async function build(name: string, change?: (path: string, text: string) => string) {
   const folder = name.split('.')[0]!;
   const part = /\.(verify|integer)/.exec(name)?.[1];
   const entry = `assembly/${folder}/${part ? `${part}Index` : 'index'}.ts`;
@@ -40,11 +45,21 @@ async function namesFromBuild(name: string, module: Module): Promise<string[]> {
   const { default: asc } = await import('assemblyscript/asc');
   const options = ['--target', name, '--outFile', 'module.wasm', '--debug', '--baseDir', ROOT];
   const { error, stderr } = await asc.main([entry, ...options], {
+    readFile(path: string, base: string) {
+      const file = resolve(base, path);
+      if (!existsSync(file)) return null;
+      const text = readFileSync(file, 'utf8');
+      return change ? change(path, text) : text;
+    },
     writeFile: (path: string, contents: string | Uint8Array) =>
       void files.set(path, contents as Uint8Array),
   });
   if (error !== null) throw new Error(`asc failed for ${name}:\n${stderr}`);
-  const named = decode(files.get('module.wasm')!);
+  return decode(files.get('module.wasm')!);
+}
+
+async function namesFromBuild(name: string, module: Module): Promise<string[]> {
+  const named = await build(name);
   if (content(named) !== content(module)) throw new Error(`${name}: a build with names differs`);
   return named.bodies.map((_, i) => named.names.get(i) ?? `function ${i}`);
 }

@@ -6,6 +6,8 @@
 import { inverse, power } from './modular.ts';
 
 export const FALCON_Q = 12289;
+/** floor(beta^2) of n = 512 and 1024: Falcon, round 3, table 3.3 */
+export const NORM_LIMITS: Readonly<Record<number, bigint>> = { 9: 34034726n, 10: 70265242n };
 /** docs/protocol.md, 1 */
 export const LABRADOR_Q = (1n << 44n) - 117n;
 export const PRIMES = [13697, 13441, 13313, 12289, 12161, 11777] as const;

@@ -12,6 +12,23 @@ function common(...vectors: Vector[]): number {
   return Math.min(64, ...vectors.filter((vector) => !isKnown(vector)).map(({ width }) => width));
 }
 
+/**
+ * Lanes in which each mask takes one field, if there are such: a mask of several fields is one of
+ * single fields in narrower lanes. Not for masks of all bits or none, which take any constant.
+ */
+function maskWidth(frame: Frame, left: Vector, right: Vector): number {
+  const whole = common(left, right);
+  const [known, other] = isKnown(left) ? [left, right] : [right, left];
+  const isChoice = other.lanes.every(({ low, high }) => low >= -1n && high <= 0n);
+  if (!isKnown(known) || isKnown(other) || isChoice) return whole;
+  const isFit = (width: number) =>
+    frame.lanes(known, width).every(({ value }) => isField(value!) || isField(-1n - value!));
+  return [64, 32, 16, 8].find((width) => width <= whole && isFit(width)) ?? whole;
+}
+
+/** Whether a number has ones only at its low end. */
+const isField = (value: bigint): boolean => value >= 0n && (value & (value + 1n)) === 0n;
+
 const range = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
 
 /** @throws Error if the instruction isn't modelled */
@@ -109,7 +126,7 @@ function bitwise(frame: Frame, op: string): boolean {
   }
   if (op !== 'and' && op !== 'or' && op !== 'xor' && op !== 'andnot') return false;
   const [right, left] = [frame.vector(), frame.vector()];
-  const width = common(left, right);
+  const width = op === 'and' ? maskWidth(frame, left, right) : common(left, right);
   const [a, b] = [frame.lanes(left, width), frame.lanes(right, width)];
   const ones = terms.constant(width, -1);
   const lanes = a.map((term, i) =>

@@ -83,6 +83,10 @@ export class Script {
         return choose(isNonZero(x!, from), 1n, 0n);
       case 'select':
         return `(ite ${isNonZero(x!, from)} ${y} ${z})`;
+      case 'abs':
+        return `(ite (bvslt ${x} ${literal(0, width)}) (bvneg ${x}) ${x})`;
+      case 'q15':
+        return this.#quotient(x!, y!);
       case 'max_s':
         return `(ite (bvsgt ${x} ${y}) ${x} ${y})`;
       case 'min_s':
@@ -93,6 +97,14 @@ export class Script {
       default:
         throw new Error(`${op} has no formula`);
     }
+  }
+
+  /** Rule Q's quotient; it is saturated only for -2^15 and -2^15. */
+  #quotient(x: string, y: string): string {
+    const product = `(bvmul ${resized(x, 16, 32)} ${resized(y, 16, 32)})`;
+    const quotient = `(bvashr (bvadd ${product} ${literal(16384, 32)}) ${literal(15, 32)})`;
+    const isHighest = `(= ${quotient} ${literal(32768, 32)})`;
+    return `(ite ${isHighest} ${literal(32767, 16)} ${resized(quotient, 32, 16)})`;
   }
 
   #field(op: string, x: string, from: number, width: number, immediate: number): string {

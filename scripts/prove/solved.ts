@@ -1,7 +1,7 @@
 /** The proofs that need z3. */
-import type { Value } from './execute.ts';
+import { Stopped, type Value } from './execute.ts';
 import { isStatic, type Kernel } from './kernel.ts';
-import { BASE_SAMPLER, FALCON_Q } from './references.ts';
+import { BASE_SAMPLER, FALCON_Q, NORM_LIMITS } from './references.ts';
 import { literal, Script } from './smt.ts';
 import type { Statement } from './statements.ts';
 import type { Term } from './terms.ts';
@@ -87,7 +87,8 @@ function maxima(status: Term): { lanes: Term[][]; isStatus: boolean } | undefine
 
 /**
  * z0 of each of four candidates is the number of entries of the table above the number of 72 bits
- * in its first nine bytes. z0 is what the function squares first: both operands of a product.
+ * in its first nine bytes. z0 is what the function squares first: both operands of a product, after
+ * which the run ends.
  */
 const baseSampler: Statement = (kernel) => {
   const { terms } = kernel.machine;
@@ -103,10 +104,15 @@ const baseSampler: Statement = (kernel) => {
     lanes: [0, 1].map((i) => terms.input(64, `${name}[${i}]`, 5000 + i)),
   });
   const { parameters } = module.types[module.functions[index]!]!;
-  kernel.callFunction(
-    index,
-    parameters.map((_, i) => unknown(`parameter ${i}`)),
-  );
+  kernel.machine.last = 'i32x4.dot_i16x8_s';
+  try {
+    kernel.callFunction(
+      index,
+      parameters.map((_, i) => unknown(`parameter ${i}`)),
+    );
+  } catch (error) {
+    if (!(error instanceof Stopped)) throw error;
+  }
   const squares = terms.nodes.filter((term) => term?.op === 'dot' && term.args[0] === term.args[1]);
   kernel.check(squares.length === 4, () => `${squares.length} squares instead of 4`);
   squares.forEach((square, candidate) => {
@@ -117,6 +123,7 @@ const baseSampler: Statement = (kernel) => {
       (entry) => `(ite (bvult u ${literal(entry, 72)}) ${literal(1, 16)} ${literal(0, 16)})`,
     ).reduce((a, b) => `(bvadd ${a} ${b})`);
     const [z0, , high] = square.args;
+    for (const term of [z0!, high!]) kernel.stated.set(term, 0n);
     const claim = `(and (= ${script.of(z0!)} ${count}) (= ${script.of(high!)} ${literal(0, 16)}))`;
     kernel.check(script.proves(claim), () => `z0 of candidate ${candidate} is not the table's`);
   });
@@ -137,4 +144,101 @@ function streamOf(kernel: Kernel): number {
     .reduce((a, b) => Math.min(a, b));
 }
 
-export const SOLVED: Readonly<Record<string, Statement>> = { publicKey, baseSampler };
+/** Whether the squared norm of (cRaw + 2^15 - r mod q, centred, and s2) is at most the limit. */
+const norm: Statement = (kernel) => {
+  const { machine, instance } = kernel;
+  const [c, r, s] = ['cRaw', 'r', 's2'].map((name) => kernel.inputs(name));
+  const conditions = new Set<Term>();
+  // One branch, on the sign bits that were collected.
+  const [refused, accepted] = [true, false].map((isTaken) => {
+    machine.decide = (condition) => {
+      conditions.add(condition);
+      return isTaken;
+    };
+    return kernel.call()[0] as Term;
+  });
+  const limit = NORM_LIMITS[instance.logn!]!;
+  const comparison = accepted!.args[0];
+  const [total, most] = comparison?.args ?? [];
+  const isComparison =
+    conditions.size === 1 &&
+    refused!.value === 0n &&
+    accepted!.op === 'bool' &&
+    comparison?.op === 'le_u' &&
+    most?.value === limit;
+  kernel.check(isComparison, () => 'the result is not a comparison with the limit');
+  const lanes = leavesOf(total!, 'add').map((lane) => lane.args[0]!);
+  const bits = leavesOf([...conditions][0]!, 'or');
+  kernel.check(lanes.length === 4 && bits.length === 4, () => 'there are not four sums');
+  for (const bit of bits) {
+    const i = bit.op === 'shl' ? bit.immediate : 0;
+    const collected = new Set(leavesOf(signOf(bit), 'or'));
+    let sum = lanes.find((lane) => collected.has(lane))!;
+    for (let step = c!.length / 8 - 1; step >= 0; step--) {
+      kernel.check(collected.has(sum), () => `the sign after step ${step} is not collected`);
+      const [own, rest] = peel(sum);
+      const [other, before] = rest === undefined ? [] : peel(rest);
+      const squares = [own, other].sort((a, b) => a!.id - b!.id);
+      const grown = squares.reduce((all, dot) => all + (dot?.high ?? 1n << 31n), 0n);
+      kernel.check(grown < 1n << 31n, () => `step ${step} may add 2^31`);
+      for (const half of [0, 1]) {
+        const at = 8 * step + 2 * i + half;
+        const isOwn = squares.some((dot) => isSquare(dot, half, s![at]!));
+        const isCentred = squares.some((dot) => {
+          const x = dot?.args[2 * half];
+          return x && isSquare(dot, half, x) && isMagnitude(x, c![at]!, r![at]!);
+        });
+        kernel.check(isOwn && isCentred, () => `coefficient ${at} is not squared`);
+      }
+      if (step > 0) sum = before!;
+      else kernel.check(before === undefined, () => 'there is more in the sum');
+    }
+  }
+  const own = new Set(bits.map((bit) => (bit.op === 'shl' ? bit.immediate : 0)));
+  kernel.check(own.size === 4 && new Set(lanes).size === 4, () => 'a sum is missing');
+};
+
+/** The terms that are joined by an operation. */
+function leavesOf(term: Term, op: string): Term[] {
+  return term.op === op ? term.args.flatMap((arg) => leavesOf(arg, op)) : [term];
+}
+
+/** The term whose sign a bit of a mask is. */
+function signOf(bit: Term): Term {
+  const flag = bit.op === 'shl' ? bit.args[0]! : bit;
+  const comparison = flag.args[0]!;
+  if (flag.op !== 'bool' || comparison.op !== 'lt_s' || comparison.args[1]!.value !== 0n) {
+    throw new Error('a bit of the mask is not a sign');
+  }
+  return comparison.args[0]!;
+}
+
+/** A sum's last product, and the rest. */
+function peel(sum: Term): [product: Term | undefined, rest: Term | undefined] {
+  if (sum.op === 'dot') return [sum, undefined];
+  const [a, b] = sum.args;
+  if (sum.op !== 'add') return [undefined, undefined];
+  return b!.op === 'dot' ? [b, a] : [a!.op === 'dot' ? a : undefined, b];
+}
+
+/** Whether one of two products is the square of a term. */
+const isSquare = (dot: Term | undefined, half: number, term: Term): boolean =>
+  dot?.op === 'dot' && dot.args[2 * half] === term && dot.args[2 * half + 1] === term;
+
+/** Whether a term is |c + 2^15 - r mod q|, centred, for all c and all r within its bounds. */
+function isMagnitude(x: Term, c: Term, r: Term): boolean {
+  const script = new Script();
+  const wide = (term: Term) => `((_ sign_extend 16) ${script.of(term)})`;
+  const value = script.of(x);
+  const [q, start] = [literal(FALCON_Q, 32), literal(32768 + FALCON_Q, 32)];
+  const rest = `(bvurem (bvadd ${start} (bvsub ${wide(c)} ${wide(r)})) ${q})`;
+  const isHigh = `(bvugt ${rest} ${literal((FALCON_Q - 1) / 2, 32)})`;
+  const magnitude = `(ite ${isHigh} (bvsub ${q} ${rest}) ${rest})`;
+  const isWithin = [
+    `(bvsle ${literal(r.low, 16)} ${script.of(r)})`,
+    `(bvsle ${script.of(r)} ${literal(r.high, 16)})`,
+  ].join(' ');
+  return script.proves(`(=> (and ${isWithin}) (= ((_ sign_extend 16) ${value}) ${magnitude}))`);
+}
+
+export const SOLVED: Readonly<Record<string, Statement>> = { publicKey, baseSampler, norm };

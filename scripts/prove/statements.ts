@@ -23,12 +23,20 @@ import type { Term } from './terms.ts';
 /** Runs the kernel and records what doesn't hold. */
 export type Statement = (kernel: Kernel, args: readonly string[]) => void;
 
-const inputNames = ({ contract }: Kernel) => contract.input.regions.map(({ name }) => name);
-const outputNames = ({ contract }: Kernel) => contract.output.regions.map(({ name }) => name);
+/** Where proofs place what no region has. */
+export const OWN = 4_000_000;
+
+export const inputNames = ({ contract }: Kernel) => contract.input.regions.map(({ name }) => name);
+export const outputNames = ({ contract }: Kernel) =>
+  contract.output.regions.map(({ name }) => name);
 const half = (p: number): number => (p + 1) / 2;
 
 /** The linear form with these coefficients of the inputs. */
-function linearForm(inputs: readonly Term[], p: number, coefficient: (index: number) => number) {
+export function linearForm(
+  inputs: readonly Term[],
+  p: number,
+  coefficient: (index: number) => number,
+) {
   const form = new Map<number, number>();
   inputs.forEach((input, i) => {
     const value = coefficient(i) % p;
@@ -38,7 +46,7 @@ function linearForm(inputs: readonly Term[], p: number, coefficient: (index: num
 }
 
 /** Checks outputs, of which each prime has a share, against forms modulo these primes. */
-function compare(
+export function compare(
   kernel: Kernel,
   outputs: readonly Term[],
   primes: readonly number[],
@@ -49,6 +57,7 @@ function compare(
     const forms = new Forms(kernel.machine.terms, p);
     for (let i = 0; i < share; i++) {
       const index = prime * share + i;
+      kernel.stated.set(outputs[index]!, BigInt(p));
       const isExpected = isForm(forms.of(outputs[index]!), expected(index, p, prime));
       kernel.check(
         isExpected,
@@ -122,17 +131,8 @@ const product: Statement = (kernel, [scale]) => {
 const preparedProduct: Statement = (kernel, [prepare]) => {
   const a = [...kernel.inputs(inputNames(kernel)[0]!)];
   kernel.filled.add('prepared');
-  const { terms } = kernel.machine;
-  const logn = kernel.instance.logn!;
-  const from = 4_000_000;
-  const b = a.map((_, i) => {
-    const term = terms.input(16, `b[${i}]`, 10_000 + i);
-    kernel.put(from + 2 * i, term);
-    return term;
-  });
-  const to = kernel.address('prepared');
-  const args = [to, from, logn].map((value) => terms.constant(32, value));
-  kernel.callFunction(functionNamed(kernel.module, prepare!), args);
+  const b = kernel.unknowns('b', OWN, a.length, 16);
+  kernel.callNamed(prepare!, kernel.address('prepared'), OWN, kernel.instance.logn!);
   kernel.call();
   compare(kernel, kernel.outputs(outputNames(kernel)[0]!), [FALCON_Q], (index) => {
     return new Map([[pairKey(a[index]!.key, b[index]!.key), 1]]);
@@ -159,6 +159,7 @@ const power12287: Statement = (kernel) => {
   kernel.call();
   const forms = new Forms(kernel.machine.terms, FALCON_Q);
   kernel.outputs(outputNames(kernel)[0]!).forEach((term, i) => {
+    kernel.stated.set(term, BigInt(FALCON_Q));
     const monomial = forms.monomial(term);
     const isExpected =
       monomial?.key === inputs[i]!.key &&
@@ -209,6 +210,7 @@ const reconstruct: Statement = (kernel) => {
   kernel.call();
   const reciprocals = PRIMES.map((p) => Math.round(2 ** 28 / p));
   kernel.outputs('out').forEach((term, c) => {
+    kernel.stated.set(term, LABRADOR_Q);
     const own = PRIMES.map((_, i) => inputs[64 * i + c]!.key);
     const expected = new Map(
       PRIMES.map((p, i) => [own[i]!, modulo(PRODUCT / BigInt(p), LABRADOR_Q)]),
@@ -233,7 +235,7 @@ const reconstruct: Statement = (kernel) => {
   kernel.check(5405n ** 5n > 2n ** 62n, () => '1 / 5405 is not below 2^-12.4');
 };
 
-function isSame(a: ReadonlyMap<number, bigint>, b: ReadonlyMap<number, bigint>): boolean {
+export function isSame(a: ReadonlyMap<number, bigint>, b: ReadonlyMap<number, bigint>): boolean {
   return a.size === b.size && [...a].every(([key, value]) => b.get(key) === value);
 }
 
@@ -318,6 +320,7 @@ const combination: Statement = (kernel) => {
         const factor = c[384 * row + 64 * prime + position]!;
         expected.set(pairKey(factor.key, x[12288 * row + 2048 * prime + at]!.key), scale);
       }
+      kernel.stated.set(outputs[2048 * prime + at]!, BigInt(p));
       const isExpected = isForm(forms.of(outputs[2048 * prime + at]!), expected);
       kernel.check(isExpected, () => `value ${at} modulo ${p} isn't the combination`);
       forms.clear();
@@ -325,19 +328,31 @@ const combination: Statement = (kernel) => {
   });
 };
 
-/** The input is the sum of 2^(bits j) digit_j, all digits but the last within their bounds. */
+/**
+ * The input is the sum of 2^(bits j) digit_j, all digits but the last within their bounds. The
+ * status is 1 if and only if a last one doesn't fit 16 bits: it is whether any of these comparisons
+ * holds.
+ */
 const digits: Statement = (kernel) => {
   const { terms } = kernel.machine;
   const { count, bits } = kernel.instance;
   const inputs = [...kernel.inputs('coefs')];
   const [status] = kernel.call() as Term[];
   const outputs = kernel.outputs('out');
+  const needed = new Set<Term>();
   inputs.forEach((input, c) => {
     const total = new Map<number, bigint>();
     for (let j = 0; j < count!; j++) {
-      const digit = outputs[64 * j + c]!;
-      const limit = 1n << BigInt(bits! - 1);
-      const isWithin = j === count! - 1 || (digit.low >= -limit && digit.high < limit);
+      const isLast = j === count! - 1;
+      let digit = outputs[64 * j + c]!;
+      const isCut = isLast && digit.op === 'signedField' && digit.immediate === 16 * 128;
+      if (isCut) digit = digit.args[0]!;
+      const limit = 1n << BigInt(isLast ? 15 : bits! - 1);
+      if (isLast && digit.low < -limit)
+        needed.add(terms.compare('lt_s', 64, digit, terms.constant(64, -limit)));
+      if (isLast && digit.high >= limit)
+        needed.add(terms.compare('lt_s', 64, terms.constant(64, limit - 1n), digit));
+      const isWithin = isCut || (digit.low >= -limit && digit.high < limit);
       kernel.check(isWithin, () => `digit ${j} of ${c} is in [${digit.low}, ${digit.high}]`);
       for (const [key, value] of linear(terms, digit, 0n)) {
         const next = (total.get(key) ?? 0n) + (value << BigInt(bits! * j));
@@ -350,7 +365,16 @@ const digits: Statement = (kernel) => {
       () => `the digits of ${c} don't add up`,
     );
   });
-  kernel.check(status?.value === 0n, () => 'the status may not be 0');
+  const found = new Set<Term>();
+  const collect = (term: Term): void => {
+    const [condition, yes, no] = term.args;
+    if (term.op === 'or' || term.op === 'bool') term.args.forEach(collect);
+    else if (term.op === 'select' && yes!.value === 1n && no!.value === 0n) collect(condition!);
+    else if (term.value !== 0n) found.add(term);
+  };
+  collect(status!);
+  const isStatus = found.size === needed.size && [...needed].every((term) => found.has(term));
+  kernel.check(isStatus, () => 'the status is not that of a last digit beyond 16 bits');
 };
 
 /**
@@ -387,16 +411,17 @@ function addUp(kernel: Kernel, args: readonly string[], modulus: bigint): void {
   });
 }
 
-/** out = weight * in + offset modulo q = 2^44 - 117. */
+/** out = weight * in + offset modulo q. */
 const affineModQ: Statement = (kernel, [weight, offset]) => {
   const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
+  const q = kernel.evaluate('q');
   kernel.call();
   kernel.outputs(outputNames(kernel)[0]!).forEach((term, i) => {
     const expected = new Map([
       [inputs[i]!.key, kernel.evaluate(weight!)],
-      [0, kernel.evaluate(offset!)],
+      [0, modulo(kernel.evaluate(offset!), q)],
     ]);
-    const form = linear(kernel.machine.terms, term, LABRADOR_Q);
+    const form = linear(kernel.machine.terms, term, q);
     kernel.check(isSame(form, expected), () => `output ${i} isn't the form`);
   });
 };
@@ -499,8 +524,8 @@ const chacha20: Statement = (kernel) => {
   kernel.check(terms.isEqual(next, expected), () => 'the counter is wrong');
 };
 
-/** Blocks `counter` to `counter + 3` of ChaCha8 with the state of the module's static memory. */
-const chacha8: Statement = (kernel) => {
+/** Makes the module's state of ChaCha unknown. @returns its address, and the state */
+export function chachaState(kernel: Kernel): [at: number, state: Term[]] {
   const { terms } = kernel.machine;
   const sigma = CHACHA_CONSTANTS.flatMap((word) => [0, 8, 16, 24].map((s) => (word >> s) & 255));
   const isStart = ({ bytes }: { bytes: Uint8Array }) => sigma.every((byte, i) => bytes[i] === byte);
@@ -513,6 +538,13 @@ const chacha8: Statement = (kernel) => {
   state.forEach((term, i) => {
     kernel.put(at + 4 * i, term);
   });
+  return [at, state];
+}
+
+/** Blocks `counter` to `counter + 3` of ChaCha8 with the state of the module's static memory. */
+const chacha8: Statement = (kernel) => {
+  const { terms } = kernel.machine;
+  const [at, state] = chachaState(kernel);
   const counter = terms.input(32, 'counter', 200);
   kernel.callWith(new Map<string, Value>([['counter', counter]]));
   const outputs = kernel.outputs('out');

@@ -38,6 +38,8 @@ export class Terms {
   /** Uses of relaxed instructions whose result may depend on the engine. */
   readonly faults: string[] = [];
   readonly #known = new Map<string, Term>();
+  /** Whether no polynomials are recorded: only what depends on what. */
+  isShallow = false;
 
   constructor() {
     this.nodes.length = 1;
@@ -139,7 +141,7 @@ export class Terms {
     combine: (parts: readonly Poly[]) => Poly | undefined,
   ): Term {
     const [term, isNew] = this.#intern(op, width, args, immediate);
-    if (!isNew) return term;
+    if (!isNew || this.isShallow) return term;
     const candidates = [combine(args.map((arg) => this.#congruent(arg)))];
     if (args.some((arg) => this.origin(arg).ring !== undefined)) {
       candidates.push(combine(args.map((arg) => this.exact(arg))));
@@ -171,6 +173,7 @@ export class Terms {
 
   /** Records a linear equation for the term's value. */
   #define(term: Term, poly: Poly, bounds: readonly [bigint, bigint]): Term {
+    if (this.isShallow) return Object.assign(term, { low: bounds[0], high: bounds[1] });
     term.definition = poly;
     const [low, high] = boundOf(this, poly);
     term.low = most(low, bounds[0]);
@@ -293,6 +296,12 @@ export class Terms {
     const op = isSigned ? 'signedField' : 'field';
     const [field, isNew] = this.#intern(op, width, [x], from + 128 * to);
     if (!isNew) return field;
+    if (from === 0 && to === x.width && !isSigned && x.definition === undefined) {
+      // Congruent to a polynomial that always fits, as an unsigned number: equal to it.
+      const poly = this.#congruent(x);
+      const range = boundOf(this, poly);
+      if (range[0] >= 0n && range[1] < span) return this.#define(field, poly, range);
+    }
     const above = this.exact(this.#floor(x, to));
     let poly = addPoly(this.exact(floor), above, -span);
     if (isSigned) {

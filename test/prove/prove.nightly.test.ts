@@ -1,4 +1,4 @@
-/** Everything from nothing: proofs, rules, the executor against the engine. */
+/** Everything from nothing: proofs, rules, the executor against the engine, mutants. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { readModule } from '../../scripts/prove/modules.ts';
 import { claimsOf, isProved } from '../../scripts/prove/reals.ts';
 import { hasZ3 } from '../../scripts/prove/smt.ts';
 
-test.each([['--fresh'], ['--rules'], ['--reals'], ['--validate']])(
+test.each([['--fresh'], ['--rules'], ['--reals'], ['--validate'], ['--mutants']])(
   'npm run prove -- %s',
   (option) => {
     const args = [join(ROOT, 'scripts/prove/main.ts'), option];

@@ -7,8 +7,8 @@ import { evaluateBound, parseContracts, readContracts } from '../../scripts/prov
 import { decode, type Module } from '../../scripts/prove/decode.ts';
 import { Lock } from '../../scripts/prove/lock.ts';
 import { bytesOf, moduleNames, readModule } from '../../scripts/prove/modules.ts';
-import { refusal } from '../../scripts/prove/mutants.ts';
-import { type Job, jobsOf, nameOf } from '../../scripts/prove/prove.ts';
+import { explanation, refusal } from '../../scripts/prove/mutants.ts';
+import { attempt, type Job, jobsOf, nameOf } from '../../scripts/prove/prove.ts';
 import { Terms } from '../../scripts/prove/terms.ts';
 
 const contracts = readContracts();
@@ -77,6 +77,19 @@ describe('terms', () => {
   });
 });
 
+describe('unsigned values', () => {
+  test('a sum of squares of up to 2^31 is one if it is read as unsigned, a larger one is not', () => {
+    const terms = new Terms();
+    const [a, b] = [terms.input(16, 'a', 1), terms.input(16, 'b', 2)];
+    const squares = terms.dot(a, a, b, b);
+    expect(squares.definition).toBeUndefined();
+    const wide = terms.extend(64, squares, false);
+    expect([wide.low, wide.high]).toEqual([0n, 2n ** 31n]);
+    expect(wide.definition).toEqual(squares.ring);
+    expect(terms.extend(64, terms.dot(a, b, a, b), false).definition).not.toEqual(squares.ring);
+  });
+});
+
 describe('contracts', () => {
   const parse = (lines: string) => {
     const block = lines.split('\n').map((line) => ` * ${line}`);
@@ -99,12 +112,8 @@ describe('contracts', () => {
   });
 
   test('every function with bounds or secrets has a proof, or a reason for having none', () => {
-    // Falcon's own files carry none yet: the proofs of their kernels are in elsewhere.ts.
-    const files = filesBelow('assembly').filter((path) =>
-      /^assembly\/(labrador|shared)\//.test(path),
-    );
-    const open = files
-      .filter((path) => path.endsWith('.ts') && !path.endsWith('.gen.ts'))
+    const open = filesBelow('assembly')
+      .filter((path) => /^assembly\/(?!test\/).*(?<!\.gen)\.ts$/.test(path))
       .flatMap((path) => parseContracts(path, readFileSync(join(ROOT, path), 'utf8')))
       .filter(({ proof, none }) => proof === undefined && none === undefined);
     expect(open.map(({ file, name }) => `${file} ${name}`)).toEqual([]);
@@ -116,23 +125,27 @@ const jobFor = (module: Module, name: string): Job =>
   jobsOf('labrador', module, contracts).find(({ contract }) => contract.name === name)!;
 
 describe('faults', () => {
-  /** The kernel with its first instruction of this kind changed. */
-  function planted(
-    name: string,
-    op: string,
-    change: { op?: string; value?: (v: bigint) => bigint },
-  ) {
+  interface Change {
+    readonly op?: string;
+    readonly map?: number[];
+    readonly value?: (v: bigint) => bigint;
+  }
+
+  /** The module with a function's first instruction of this kind changed. */
+  function withChange(name: string, op: string, change: Change): Module {
     const module = { ...labrador, bodies: [...labrador.bodies] };
-    const job = jobFor(module, name);
     const index = [...module.names].find(([, full]) => full.endsWith(`/${name}`))![0];
     const body = module.bodies[index]!;
     const at = body.code.findIndex((one) => one.op === op && (!change.value || one.value! > 100n));
     const old = body.code[at]!;
-    const value = change.value && old.value !== undefined ? change.value(old.value) : old.value;
-    const next = { ...old, op: change.op ?? op, ...(value === undefined ? {} : { value }) };
+    const { value, ...rest } = change;
+    const next = { ...old, ...rest, ...(value && { value: value(old.value!) }) };
     module.bodies[index] = { ...body, code: body.code.with(at, next) };
-    return refusal(job, module);
+    return module;
   }
+
+  const planted = (name: string, op: string, change: Change) =>
+    refusal(jobFor(labrador, name), withChange(name, op, change));
 
   test('without a fault the proofs hold', () => {
     expect(refusal(jobFor(labrador, 'sigmaForm'), labrador)).toBeUndefined();
@@ -141,6 +154,35 @@ describe('faults', () => {
 
   test('an operation taken for another is found', () => {
     expect(planted('decompose', 'i64x2.add', { op: 'i64x2.sub' })).toMatch(/digit/);
+  });
+
+  test('a status that is set too early is found', () => {
+    const job = jobsOf('labrador', labrador, contracts).find(
+      ({ contract, instance }) => contract.name === 'decompose' && instance.count === 2,
+    )!;
+    expect(refusal(job, labrador)).toBeUndefined();
+    expect(refusal(job, withChange('decompose', 'i64x2.gt_s', { op: 'i64x2.ge_s' }))).toMatch(
+      /the status is not that/,
+    );
+  });
+
+  test('a change that survives has an explanation only if no output differs', () => {
+    const job = jobFor(labrador, 'sigmaForm');
+    const original = attempt(job, labrador);
+    expect(explanation(original, attempt(job, labrador))).toBe('the same terms');
+    const changed = withChange('sigmaForm', 'i8x16.shuffle', { map: [...Array(16).keys()] });
+    expect(explanation(original, attempt(job, changed))).toBeUndefined();
+  });
+
+  test('a branch on a secret is another path', () => {
+    const falcon = readModule('falcon')!;
+    const job = jobsOf('falcon', falcon, contracts).find(
+      ({ contract }) => contract.name === 'encodeSecretKey',
+    )!;
+    expect(refusal(job, falcon)).toBeUndefined();
+    const proof = { ...job.contract.proof!, args: ['1'] };
+    const contract = { ...job.contract, proof };
+    expect(refusal({ ...job, contract }, falcon)).toBe('2 paths instead of 1');
   });
 
   test('a constant off by one is found', () => {
