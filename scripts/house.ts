@@ -15,10 +15,10 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** The upper limits, in the units of the table. Decision 30 raised those of src and test. */
 export const LIMITS = {
-  'lines in src': 50_000,
+  'lines in src': 54_000,
   'files in src': 390,
-  'lines in test': 82_500,
-  'words in docs': 61_000,
+  'lines in test': 85_500,
+  'words in docs': 63_000,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,
   decisions: 30,

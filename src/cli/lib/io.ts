@@ -170,3 +170,17 @@ export function asIoFailure(what: string, error: unknown): IoFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason';
   return new IoFailure(`${what}: ${CAUSES[code] ?? code}`, { cause: error });
 }
+
+/** Each package manager words its own text, so missing packages are recognised by these codes. */
+const NOT_FOUND: readonly unknown[] = ['ERR_MODULE_NOT_FOUND', 'MODULE_NOT_FOUND'];
+
+/** Returns whether an import failed because this optional package cannot be found from here. */
+export function isMissing(error: unknown, name: string): boolean {
+  if (!NOT_FOUND.includes((error as NodeJS.ErrnoException).code)) return false;
+  try {
+    import.meta.resolve(name);
+    return false;
+  } catch {
+    return true;
+  }
+}

@@ -7,7 +7,7 @@ import { falcon512, type ModuleName, ready } from '../../falcon/index.ts';
 import { binarySizeText } from '../../wire/sizes.ts';
 import type { Io } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
-import { isMissing } from '../lib/missing.ts';
+import { isMissing } from '../lib/io.ts';
 import { proxyAdvice } from '../lib/text.ts';
 
 /** A fault prevents the service from working or makes it unsafe; a warning may not matter. */

@@ -9,7 +9,7 @@ import { answerHealth, CachedProbe } from '../../middleware/http/health.ts';
 import type { TracingApi } from '../../middleware/http/tracing.ts';
 import type { FalconService, Logger, ServiceEvent } from '../../middleware/index.ts';
 import type { Io } from '../lib/command.ts';
-import { isMissing } from '../lib/missing.ts';
+import { isMissing } from '../lib/io.ts';
 import { hasColour } from '../lib/progress.ts';
 import { LOG_LEVELS } from '../lib/settings.ts';
 import type { HttpServer, openHttpServer } from './httpServer.ts';

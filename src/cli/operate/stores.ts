@@ -14,7 +14,7 @@ import { integer } from '../../shared/optionRows.ts';
 import { type Io, IoFailure, UsageError } from '../lib/command.ts';
 import type { Config } from '../lib/config.ts';
 import type { Invocation } from '../lib/define.ts';
-import { isMissing } from '../lib/missing.ts';
+import { isMissing } from '../lib/io.ts';
 import type { SettingName, SHARED } from '../lib/settings.ts';
 import { proxyAdvice } from '../lib/text.ts';
 
