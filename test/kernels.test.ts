@@ -66,7 +66,9 @@ test('everything else is reached from the exports', () => {
     byName.set(declaration.name, [...(byName.get(declaration.name) ?? []), declaration]);
   }
   const reached = new Set<Declaration>();
-  const queue = ['falcon', 'labrador'].flatMap((module) => [...exportsOf(module).values()]);
+  // of the module without floating point, which exports what tells it from the other one
+  const queue = ['ON_INTEGERS'];
+  for (const module of ['falcon', 'labrador']) queue.push(...exportsOf(module).values());
   for (const name of queue) {
     for (const declaration of byName.get(name) ?? []) {
       if (reached.has(declaration)) continue;
