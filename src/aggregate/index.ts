@@ -255,8 +255,8 @@ export function findInvalid(
 
 /**
  * Returns whether the bytes are an aggregate of either format for exactly these statements, in this
- * order: a bundle of valid signatures, or a proof that they exist. Returns `false` for all other
- * bytes: another format or version, truncated, too long, not canonical, for other statements, with
+ * order: a bundle of valid signatures, a proof that they exist, or a series of these. Returns
+ * `false` for all other bytes: another format or version, truncated, too long, not canonical, for other statements, with
  * an invalid signature, with a proof that does not verify, or of a profile that is not accepted.
  *
  * A proof of the profile `fn-dsa-draft-2026-07` proves the equation and the norm bound, but not the
@@ -329,12 +329,13 @@ export async function verifyAggregateStream(
 }
 
 /**
- * Returns the signatures of a bundle, in order, each exactly as it was aggregated. Deterministic
- * signatures are returned as the equivalent ordinary ones (`det.fromRound3` converts them back).
+ * Returns the signatures of a bundle, or of a series of bundles, in order, each exactly as it was
+ * aggregated. Deterministic signatures are returned as the equivalent ordinary ones
+ * (`det.fromRound3` converts them back).
  *
  * @throws TypeError for arguments of wrong types
- * @throws CodedError `NO_SIGNATURES` for a proof about these statements, which contains none;
- *   `BAD_AGGREGATE` where verifyAggregate returns false
+ * @throws CodedError `NO_SIGNATURES` for a proof about these statements, also in a series, as it
+ *   contains none; `BAD_AGGREGATE` where verifyAggregate returns false
  */
 export function extractSignatures(
   aggregate: Uint8Array,
@@ -353,7 +354,7 @@ export function extractSignatures(
 }
 
 /**
- * Returns the contents of an aggregate's header. It distinguishes an aggregate of another version,
+ * Returns the contents of an aggregate's header, or of those of a series. It distinguishes an aggregate of another version,
  * or of another parameter table, from damaged bytes. Nothing is verified: neither the body nor,
  * without the statements, whether derived salts are coded as such.
  *
