@@ -44,8 +44,9 @@ export async function run({ quick, serve }: BenchOptions): Promise<void> {
       })) {
         const each = (cpuMs / Number(count)).toFixed(3);
         console.log(
-          `  ${name}: ${(cpuMs / 1000).toFixed(2)} s of CPU, ${each} ms each; ${residentMb.toFixed(0)} MB ` +
-            `resident (${beforeMb.toFixed(0)} before), ${wasmMb.toFixed(1)} MB of a verifier's WASM`,
+          `  ${name}: ${(cpuMs / 1000).toFixed(2)} s of CPU, ${each} ms each; ` +
+            `${residentMb.toFixed(0)} MB resident (${beforeMb.toFixed(0)} before)` +
+            `${name === 'verify' ? `, ${wasmMb.toFixed(1)} MB of WebAssembly memory` : ''}`,
         );
       }
       return { count: Number(count), make, verify };

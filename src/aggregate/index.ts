@@ -70,6 +70,7 @@ import { verifyStream } from './verifyStream.ts';
 import { useModule } from './wasm.ts';
 
 export { type AggregatePool, createAggregatePool } from './pool.ts';
+export { joinSeries } from './series.ts';
 export type {
   AcceptOptions,
   AggregateFormat,
@@ -256,8 +257,9 @@ export function findInvalid(
 /**
  * Returns whether the bytes are an aggregate of either format for exactly these statements, in this
  * order: a bundle of valid signatures, a proof that they exist, or a series of these. Returns
- * `false` for all other bytes: another format or version, truncated, too long, not canonical, for other statements, with
- * an invalid signature, with a proof that does not verify, or of a profile that is not accepted.
+ * `false` for all other bytes: another format or version, truncated, too long, not canonical, for
+ * other statements, with an invalid signature, with a proof that does not verify, or of a profile
+ * that is not accepted.
  *
  * A proof of the profile `fn-dsa-draft-2026-07` proves the equation and the norm bound, but not the
  * limit of 840 on every coefficient, which is checked before proving.
@@ -354,9 +356,9 @@ export function extractSignatures(
 }
 
 /**
- * Returns the contents of an aggregate's header, or of those of a series. It distinguishes an aggregate of another version,
- * or of another parameter table, from damaged bytes. Nothing is verified: neither the body nor,
- * without the statements, whether derived salts are coded as such.
+ * Returns the contents of an aggregate's header, or of those of a series. It distinguishes an
+ * aggregate of another version, or of another parameter table, from damaged bytes. Nothing is
+ * verified: neither the body nor, without the statements, whether derived salts are coded as such.
  *
  * @throws TypeError if the argument is not bytes
  * @throws CodedError `BAD_AGGREGATE` if the bytes do not start with a supported header. The message

@@ -9,6 +9,7 @@
  *   SHAKE256("falconry series v1" ‖ S times (u32 count ‖ statement commitment)), 32 bytes
  */
 import { shake256 } from '../falcon/points.ts';
+import { copyBytes, readList } from '../shared/arguments.ts';
 import { ascii, concatAll } from '../shared/bytes.ts';
 import { type HeaderFault, MAGIC, type ParsedHeader, parseHeader } from './container.ts';
 import { COMMITMENT_BYTES, u32 } from './statement.ts';
@@ -46,13 +47,17 @@ export const framedElement = (element: Uint8Array, index: number): Uint8Array<Ar
 export const seriesEnd = (): Uint8Array<ArrayBuffer> => u32(0);
 
 /**
- * Joins aggregates of one profile, for consecutive items of a list, to a series.
+ * Joins bundles and proofs of one profile, for consecutive items of a list, to a series. Verifies
+ * nothing.
  *
- * @throws RangeError unless there are 1 to 4096
+ * @throws TypeError unless the argument is a list of bytes, RangeError unless there are 1 to 4096
  */
-export function joinSeries(elements: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  checkElements(elements.length);
-  return concatAll([...elements.map(framedElement), seriesEnd()]);
+export function joinSeries(aggregates: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const read = readList('aggregates', aggregates, MAX_ELEMENTS, (one) =>
+    copyBytes('aggregate', one),
+  );
+  checkElements(read.length);
+  return concatAll([...read.map(framedElement), seriesEnd()]);
 }
 
 /** @throws RangeError for a series that is too long, or empty */

@@ -9,6 +9,7 @@ import {
   createAggregatePool,
   extractSignatures,
   inspectAggregate,
+  joinSeries,
   MAX_PROOF_ITEMS,
   MAX_SERIES_ELEMENTS,
   type Statement,
@@ -17,7 +18,7 @@ import {
   verifyAggregateStream,
 } from '../../src/aggregate/index.ts';
 import { codeSalts, completeSalts, sliceSalts } from '../../src/aggregate/salts.ts';
-import { joinSeries, MAX_ELEMENT_BYTES } from '../../src/aggregate/series.ts';
+import { MAX_ELEMENT_BYTES } from '../../src/aggregate/series.ts';
 import { isCodedError } from '../../src/shared/errors.ts';
 import { frozenCases } from '../reference/frozenCases.ts';
 import { type SaltKind, saltOf, signedItem } from '../reference/items.ts';
@@ -243,8 +244,9 @@ describe('a series is refused', () => {
     expect(verifyAggregate(joinSeries(most.slice(0, 3)), list.slice(0, 3))).toBe(true);
     expect(inspectAggregate(joinSeries(most)).count).toBe(4096);
     expect(() => joinSeries([...most, one])).toThrow(
-      new RangeError('a series expected 1 to 4096 aggregates, got 4097'),
+      new RangeError('"aggregates" expected at most 4096 elements'),
     );
+    expect(() => joinSeries([one, 5 as never])).toThrow(TypeError);
     expect(() => joinSeries([])).toThrow(RangeError);
     // Joined by hand: the bytes alone decide.
     const more = written(most.slice(0, 1), []);
@@ -276,7 +278,7 @@ describe('a series is refused', () => {
   });
 
   test('no valid element is longer than the limit of a stream', () => {
-    // Σ log2(2^24 / f(k)) <= n log2(W 2^24 / (2^24 - 4095)) + β² / (2 σ² ln 2), bundle-format.md 3.1
+    // Σ log2(2^24 / f(k)) <= n log2(W 2^24 / (2^24 - 4095)) + β² / (2 σ² ln 2): 3.1 of the format
     const [sigma, betaSq, n] = [168.388571447, 70_265_242, 1024];
     const width = Math.sqrt(2 * Math.PI) * sigma + 0.001;
     const each = n * Math.log2((width * 2 ** 24) / (2 ** 24 - 4095));

@@ -1,10 +1,10 @@
 /** `falconry aggregate`: a task file in, a result file out. */
-import { divide } from '../../aggregate/aggregateStream.ts';
 import {
   type AggregateFormatOption,
   aggregate as aggregateItems,
   aggregateStream,
   type FormatChoice,
+  MAX_AGGREGATE_ITEMS,
   MAX_PROOF_ITEMS,
 } from '../../aggregate/index.ts';
 import { concatAll } from '../../shared/bytes.ts';
@@ -133,6 +133,14 @@ function describeChoice(choice: FormatChoice | undefined): { reason: string; tex
   }
 }
 
+/** Returns whether one aggregate holds the list; unless it is a bundle, as a proof. */
+function fitsOne(items: readonly TaskItem[], format: AggregateFormatOption): boolean {
+  const large = items.filter(({ publicKey }) => publicKey.length === 1793).length;
+  const fitsProof =
+    large <= MAX_PROOF_ITEMS.falcon1024 && items.length - large <= MAX_PROOF_ITEMS.falcon512;
+  return items.length <= MAX_AGGREGATE_ITEMS && (format === 'bundle' || fitsProof);
+}
+
 /** The aggregate, and the threads that were used; undefined if invalid signatures were reported. */
 async function aggregateOrReport(
   items: readonly TaskItem[] | AsyncIterable<TaskItem>,
@@ -142,7 +150,7 @@ async function aggregateOrReport(
   let choice: FormatChoice | undefined;
   let { threads } = options;
   try {
-    if (!('length' in items) || divide(items, options.format).length > 1) {
+    if (!('length' in items) || !fitsOne(items, options.format)) {
       const pieces: Uint8Array[] = [];
       const onProgress = (state: { done: number; total?: number }) =>
         progress.update({ phase: 'aggregating', ...state });
