@@ -26,6 +26,7 @@ function* signed() {
 const pieces: Uint8Array[] = [];
 for await (const piece of aggregateStream(signed(), { threads: 2 })) pieces.push(piece);
 const series = Buffer.concat(pieces);
+console.log(`${COUNT} readings, a series of ${series.length} bytes`);
 
 const app = new Hono();
 app.get('/keys', (c) => c.json(stations.map(({ publicKey }) => toBase64(publicKey))));
@@ -36,6 +37,6 @@ app.get('/readings', (c) =>
 app.use(serveStatic({ root: 'dist' }));
 
 const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) }, ({ port }) => {
-  console.log(`http://localhost:${port}, a series of ${series.length} bytes`);
+  console.log(`http://localhost:${port}`);
 });
 process.once('SIGTERM', () => server.close());
