@@ -15,7 +15,7 @@ const ENTRIES: readonly (readonly [entry: string, imports: string, limit?: numbe
   ['falconry', '{ falcon512 }'],
   ['falconry/integer', '{ falcon512 }', 80_000],
   ['falconry/aggregate', 'everything'],
-  ['falconry/verify', 'everything', 45_500],
+  ['falconry/verify', 'everything', 45_700],
   ['falconry/verify', '{ falcon512 }', 38_000],
   ['falconry/verify-aggregate', 'everything', 97_000],
 ];
