@@ -60,9 +60,6 @@ export class Source {
     let step: { readonly done?: boolean; readonly value?: unknown };
     try {
       step = (await this.#orAborted(this.#steps.next())) as typeof step;
-      if (typeof step !== 'object' || step === null) {
-        throw new TypeError(`an iterator expected an object, got ${typeName(step)}`);
-      }
     } catch (error) {
       // What has failed is not closed, as in `for await`.
       this.#isOver = !this.#signal?.aborted;
@@ -85,11 +82,11 @@ export class Source {
   }
 
   #orAborted(step: unknown): unknown {
-    if (this.#signal === undefined || typeof (step as Promise<unknown>)?.then !== 'function') {
-      return step;
-    }
+    if (typeof (step as Promise<unknown>)?.then !== 'function') return step;
     return new Promise((resolve, reject) => {
       this.#stop = reject;
+      // The source may have aborted the call itself.
+      if (this.#signal?.aborted) this.#onAbort();
       (step as Promise<unknown>).then(resolve, reject);
     }).finally(() => {
       this.#stop = undefined;
@@ -132,11 +129,10 @@ export class ByteReader {
 
   /** Returns the next bytes, at most `most`, fewer only at the end. */
   async upTo(most: number): Promise<Uint8Array<ArrayBuffer>> {
-    let bytes = new Uint8Array(Math.min(most, this.#piece.length));
+    const bytes = new Uint8Array(most);
     for (let at = 0; at < most; ) {
       if (this.#piece.length === 0 && !(await this.#more())) return bytes.subarray(0, at);
       const taken = this.#piece.subarray(0, most - at);
-      if (at + taken.length > bytes.length) bytes = grown(bytes, at + taken.length, most);
       bytes.set(taken, at);
       at += taken.length;
       this.#piece = this.#piece.subarray(taken.length);
@@ -163,13 +159,6 @@ export class ByteReader {
     } while (this.#piece.length === 0);
     return true;
   }
-}
-
-/** Copies bytes to a larger array: twice as large, or as needed, but no larger than `most`. */
-function grown(bytes: Uint8Array, needed: number, most: number): Uint8Array<ArrayBuffer> {
-  const larger = new Uint8Array(Math.min(most, Math.max(needed, 2 * bytes.length)));
-  larger.set(bytes);
-  return larger;
 }
 
 /** Runs `body` on sources, and closes them however it ends. Its errors come first. */

@@ -153,6 +153,17 @@ describe('aggregateStream', () => {
   });
 });
 
+test('a stream of more than 4096 elements is refused', LONG, async () => {
+  const { aggregate: element, items } = good.find((one) =>
+    /^bundle: falcon512, 1 i/.test(one.name),
+  )!;
+  for (const count of [4096, 4097]) {
+    const elements = Array.from({ length: count }, (_, i) => framedElement(element, i));
+    const list = new Array<Statement>(count).fill(items[0]!);
+    expect(await verifyAggregateStream([...elements, seriesEnd()], list)).toBe(count === 4096);
+  }
+});
+
 test('proofs over more than one block of statements', LONG, async () => {
   const mixed = [...signedItems('falcon512', 170), ...signedItems('falcon1024', 150)];
   const shuffled = mixed.map((_, i) => mixed[(i * 101) % mixed.length]!);

@@ -6,7 +6,9 @@ import {
   type Statement,
   verifyAggregateStream,
 } from '../../src/aggregate/index.ts';
-import { joinSeries } from '../../src/aggregate/series.ts';
+import { keepInstance, takeInstance } from '../../src/aggregate/proof/instances.ts';
+import { joinSeries, MAX_ELEMENT_BYTES } from '../../src/aggregate/series.ts';
+import { bestModule } from '../../src/aggregate/wasm.ts';
 import { frozenCases } from '../reference/frozenCases.ts';
 
 const { good } = frozenCases();
@@ -57,6 +59,41 @@ describe('verifyAggregateStream', () => {
     expect(await verifyAggregateStream(bytes, list)).toBe(true);
     expect(bytes.seen).toEqual(['next', 'next', 'next']);
     expect(list.seen).toEqual(new Array(items.length + 1).fill('next'));
+  });
+
+  test('asks a source that has ended for nothing more', async () => {
+    const bytes = new Watched<Uint8Array>(BUNDLE.aggregate);
+    expect(await verifyAggregateStream(bytes, BUNDLE.items)).toBe(true);
+    expect(bytes.seen).toEqual(['next', 'next']);
+  });
+
+  test('refuses an element that is too long before it is read', async () => {
+    for (const [length, reads] of [
+      [MAX_ELEMENT_BYTES + 1, 1],
+      [MAX_ELEMENT_BYTES, 2],
+    ] as const) {
+      const start = series.slice(0, 10);
+      new DataView(start.buffer).setUint32(6, length);
+      const bytes = new Watched<Uint8Array>(start);
+      expect(await verifyAggregateStream(bytes, items)).toBe(false);
+      expect(bytes.seen.filter((what) => what === 'next')).toHaveLength(reads);
+    }
+  });
+
+  test('gives the instance back, whatever the verdict', async () => {
+    const module = bestModule();
+    const lab = takeInstance(module, 'rest');
+    keepInstance(module, 'rest', lab);
+    const mark = lab.kernels.mark();
+    const wrong = { ...PROOF.items[0]!, message: Uint8Array.of(1) };
+    expect(await verifyAggregateStream([PROOF.aggregate], PROOF.items)).toBe(true);
+    expect(await verifyAggregateStream([PROOF.aggregate], [wrong])).toBe(false);
+    expect(await verifyAggregateStream([PROOF.aggregate], [])).toBe(false);
+    await expect(verifyAggregateStream([PROOF.aggregate], [5 as never])).rejects.toThrow();
+    const again = takeInstance(module, 'rest');
+    keepInstance(module, 'rest', again);
+    expect(again).toBe(lab);
+    expect(lab.kernels.mark()).toBe(mark);
   });
 
   test('stops at the first fault, and closes both', async () => {
@@ -158,13 +195,24 @@ describe('verifyAggregateStream', () => {
       new TypeError('"piece of "aggregate"" expected Uint8Array, got string'),
     );
     expect([bytes.isClosed, list.isClosed]).toEqual([true, true]);
-    const empty = { [Symbol.iterator]: () => ({ next: () => 5 }) };
-    await expect(verifyAggregateStream(empty as never, items)).rejects.toThrow(TypeError);
+    for (const step of [5, null, undefined]) {
+      const broken = { [Symbol.iterator]: () => ({ next: () => step }) };
+      await expect(verifyAggregateStream(broken as never, items)).rejects.toThrow(TypeError);
+    }
   });
 
   test('rejects wrong arguments', async () => {
     await expect(verifyAggregateStream(5 as never, items)).rejects.toThrow(
       new TypeError('"aggregate" expected a ReadableStream or an iterable, got number'),
+    );
+    await expect(verifyAggregateStream({} as never, items)).rejects.toThrow(
+      new TypeError('"aggregate" expected a ReadableStream or an iterable, got object'),
+    );
+    await expect(verifyAggregateStream(null as never, items)).rejects.toThrow(
+      new TypeError('"aggregate" expected a ReadableStream or an iterable, got null'),
+    );
+    await expect(verifyAggregateStream([series], { getReader() {} } as never)).rejects.toThrow(
+      new TypeError('"statements" expected an iterable, got object'),
     );
     await expect(verifyAggregateStream([series], {} as never)).rejects.toThrow(
       new TypeError('"statements" expected an iterable, got object'),
@@ -200,6 +248,17 @@ describe('verifyAggregateStream', () => {
     await expect(verifyAggregateStream([series], items, { signal })).rejects.toMatchObject({
       code: 'ABORTED',
     });
+  });
+
+  test('is aborted although a source cannot be closed while it stalls', async () => {
+    const control = new AbortController();
+    async function* stalling(): AsyncGenerator<Statement> {
+      yield items[0]!;
+      control.abort();
+      await stall();
+    }
+    const call = verifyAggregateStream([series], stalling(), { signal: control.signal });
+    await expect(call).rejects.toMatchObject({ code: 'ABORTED' });
   });
 
   test('is aborted between pieces, by a signal that nothing else listens to', async () => {

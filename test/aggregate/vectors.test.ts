@@ -85,6 +85,17 @@ describe('the vectors', () => {
     expect(accepted.map(({ name }) => name)).toEqual([]);
   });
 
+  test('that are bad are refused as streams, too', LONG, async () => {
+    // Every bundle, and some proofs: most of what is checked of these is common.
+    const own = bad.filter(({ name }, i) => /^bundle|for its/.test(name) || i % 9 === 0);
+    expect(own.length).toBeGreaterThan(60);
+    const accepted: string[] = [];
+    for (const { name, aggregate: bytes, items } of own) {
+      if (await verifyAggregateStream([bytes], items)) accepted.push(name);
+    }
+    expect(accepted).toEqual([]);
+  });
+
   test.each(HEADER_REASONS)('inspectAggregate says %s', (reason) => {
     const own = bad.filter((one) => one.reason === reason);
     const faults = own.map(({ name, aggregate: bytes }) => [name, faultOf(bytes)]);
