@@ -74,8 +74,9 @@ const RULES: readonly Rule[] = [
   { files: within('container'), tests: ['container', 'format'], except: WRITING },
   { files: within('bundle'), tests: ['bundle', 'tamper', 'series'], except: ['encodeBundle'] },
   { files: within('series'), tests: ['series', 'vectors'] },
+  { files: within('sources'), tests: ['streams', 'series'] },
   {
-    files: within('(sources|verifyStream)'),
+    files: within('verifyStream'),
     tests: ['streams', 'series', 'vectors'],
     // How much is read at once: no verdict depends on it.
     except: ['block'],
