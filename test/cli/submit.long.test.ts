@@ -33,6 +33,37 @@ const tasksOf = async () => {
 };
 const stateOf = (path: string) => JSON.parse(readFileSync(`${path}.submit`, 'utf8'));
 
+describe('line by line', () => {
+  const lines = formatTaskFile(signedItems(6)).replace(/^\[|,(?=\n)|\]\n$/g, '');
+  const newList = (text: string) => {
+    const path = join(folder.path, `list${++files}.ndjson`);
+    writeFileSync(path, text);
+    return path;
+  };
+
+  test('a short list, with a byte order mark', async () => {
+    const out = join(folder.path, 'few.json');
+    const { stdout } = await falconry(['submit', newList(`\ufeff${lines}`), '-o', out], env);
+    expect(stdout).toMatch(/: 6 signatures in a bundle of \d+ bytes, verified\n$/);
+  });
+
+  test('a list that is too long for one file: in parts, resumed, and not twice', async () => {
+    const list = newList(`${lines}\n`.repeat(300));
+    const out = join(folder.path, 'many.json');
+    const before = (await tasksOf()).length;
+    const first = await falconry(['submit', list, '--no-wait'], env);
+    expect(first.stdout).toMatch(/^task \d+ accepted: 1800 signatures\n$/);
+    const state = stateOf(list);
+    expect(state).toMatchObject({ step: 'wait', upload_url: null });
+    // As a command leaves it that was killed before it had the last answer.
+    writeFileSync(`${list}.submit`, JSON.stringify({ ...state, step: 'create', process_id: null }));
+    const { stdout } = await falconry(['submit', list, '-o', out], env);
+    expect(stdout).toMatch(/: 1800 signatures in a series of \d+ bytes, verified\n$/);
+    expect((await tasksOf()).length).toBe(before + 1);
+    expect((await falconry(['verify-aggregate', out, list], {})).code).toBe(0);
+  });
+});
+
 describe('to the end', () => {
   test('a checked result file, a report, and no state left', async () => {
     const task = newTask();
@@ -55,19 +86,6 @@ describe('to the end', () => {
     expect(report.process_id).toMatch(/^\d+$/);
     const piped = await falconry(['submit', task, '--quiet'], env);
     expect(JSON.parse(piped.stdout)).toMatchObject({ version: 1, count: 6 });
-  });
-
-  test('line by line, with a byte order mark; a list that is too long for one file', async () => {
-    const [few, many] = ['few.ndjson', 'many.ndjson'].map((name) => join(folder.path, name));
-    const lines = formatTaskFile(signedItems(6)).replace(/^\[|,(?=\n)|\]\n$/g, '');
-    writeFileSync(few!, `\ufeff${lines}`);
-    writeFileSync(many!, `${lines}\n`.repeat(300));
-    const short = await falconry(['submit', few!, '-o', join(folder.path, 'few.json')], env);
-    expect(short.stdout).toMatch(/: 6 signatures in a bundle of \d+ bytes, verified\n$/);
-    const out = join(folder.path, 'many.json');
-    const long = await falconry(['submit', many!, '-o', out], env);
-    expect(long.stdout).toMatch(/: 1800 signatures in a series of \d+ bytes, verified\n$/);
-    expect((await falconry(['verify-aggregate', out, many!], {})).code).toBe(0);
   });
 
   test('with --no-wait the state stays, and the next call fetches the same task', async () => {
