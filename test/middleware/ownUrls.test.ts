@@ -78,6 +78,28 @@ describe('a task file that goes past the service', () => {
     expect((await http.ended(id)).status).toBe('failed');
   });
 
+  it('is noticed at the next part, or at the notification, if it is that of a part', async () => {
+    const id = (await create({ parts: true })).id;
+    const part = async () => {
+      const { json } = await http.ask('POST', `${AGGSIGN}/task/${id}/part`);
+      return { url: json.url as string, parts: (await http.record(id)).parts };
+    };
+    const first = await part();
+    const file = JSON.stringify(makeTriples(2));
+    await put(first.url, file);
+    expect((await http.record(id)).parts).toMatchObject({ total: 1, uploaded: 0 });
+    const second = await part();
+    expect(second.parts).toMatchObject({ total: 2, uploaded: 1 });
+    // A file that is refused leaves its part without one.
+    await put(second.url, '');
+    const gap = await notify(id);
+    expectProblem(gap, 409, 'NOT_UPLOADED');
+    expect(gap.json.errors).toMatchObject([{ path: '/parts/1', code: 'missing' }]);
+    await put(second.url, file);
+    expect((await notify(id)).status).toBe(202);
+    expect(await http.ended(id)).toMatchObject({ status: 'completed', batch_size: 4 });
+  });
+
   it('counts against the quota of the client, and is deleted beyond it', async () => {
     const release = holdReads();
     const [first, second] = [await create('', http.bob), await create('', http.bob)];

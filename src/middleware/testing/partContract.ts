@@ -167,6 +167,7 @@ export function partContract(test: DeclareTest<WithPort<'parts'>>): void {
     matches(await w.claim(), { id: part!.id, input: again });
     const refused = { ok: false, reason: 'state' };
     deepStrictEqual(await w.store.upload(part!.id, w.blob()), refused);
+    strictEqual(await w.store.renew(id, 1, HOUR_MS, 0), null);
     await w.store.extend(part!.id, 1, { ...LEASE, state: 'aggregating' });
     await w.store.finish(part!.id, 1, w.result(part!.id, 1));
     deepStrictEqual(await w.store.upload(part!.id, w.blob()), refused);

@@ -86,7 +86,7 @@ export function remake(ledger: Ledger, row: TaskRow, numbers: readonly number[])
   if (!row.parts) return false;
   const again = numbers
     .map((part) => ledger.table.part(row.id, part))
-    .filter((part) => part?.state === 'completed') as TaskRow[];
+    .filter((part) => part !== undefined);
   const dueMs = ledger.nowMs();
   for (const part of again) {
     const cleared = { result: null, finishedAt: null, progress: null };
