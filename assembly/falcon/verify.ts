@@ -93,9 +93,9 @@ export function judge(cRaw: usize, prepared: usize, logn: i32): i32 {
 }
 
 /**
- * Returns whether ||(c - r, s2)||^2 <= beta^2, exactly, for every input within the bounds. Each of four sums grows by
- * less than 2^31 per step, so a sum that passes 2^31 (far above beta^2) sets its sign bit before it
- * can wrap, and the sign bits are collected.
+ * Returns whether ||(c - r, s2)||^2 <= beta^2, exactly, for every input within the bounds. Each of
+ * four sums grows by less than 2^31 per step, so a sum that passes 2^31 (far above beta^2) sets its
+ * sign bit before it can wrap, and the sign bits are collected.
  *
  * Shape:  cRaw, r, s2: i16[n]
  * Bounds: any cRaw, |r| <= 12288, |s2| <= 2047

@@ -30,13 +30,19 @@ interface Placed {
   readonly size: number;
 }
 
+/** The functions that ran on a machine, and the memory that they read. */
+interface Trace {
+  readonly touched: ReadonlySet<number>;
+  readonly memory: { readonly everRead: ReadonlySet<number> };
+}
+
 export class Kernel {
   readonly module: Module;
   readonly contract: Contract;
   readonly instance: Readonly<Record<string, number>>;
   readonly machine: Machine;
-  /** All machines of this proof: the one above, and those of runs on zeros. */
-  readonly machines: Machine[] = [];
+  /** Of all machines of this proof: the one above, and those of runs on zeros. */
+  readonly machines: Trace[] = [];
   readonly failures: string[] = [];
   checks = 0;
   /** Whether the first check that fails ends the run, which is also short. */

@@ -59,6 +59,12 @@ const RULES: Claim[] = [
     claim: `(= (concat y x) (bvadd ${zero(32, 'x')} (bvshl ${sign(32, 'y')} ${literal(32, 64)})))`,
   },
   {
+    name: 'L: a number in [0, 2^32) that is congruent to x is its unsigned value',
+    unknowns: { x: 32, u: 64 },
+    claim: `(=> (and (bvult u ${literal(2n ** 32n, 64)}) (= ${cut(31, 0, 'u')} x))
+      (= u ${zero(32, 'x')}))`,
+  },
+  {
     name: 'the two parts of a rotation',
     unknowns: { x: 64 },
     claim: `(= (bvor (bvshl x ${literal(13, 64)}) (bvlshr x ${literal(51, 64)}))

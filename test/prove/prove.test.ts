@@ -78,7 +78,7 @@ describe('terms', () => {
 });
 
 describe('unsigned values', () => {
-  test('a sum of squares of up to 2^31 is one if it is read as unsigned, a larger one is not', () => {
+  test('a sum of squares of up to 2^31 is exact if it is read as unsigned', () => {
     const terms = new Terms();
     const [a, b] = [terms.input(16, 'a', 1), terms.input(16, 'b', 2)];
     const squares = terms.dot(a, a, b, b);
