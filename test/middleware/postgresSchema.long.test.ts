@@ -35,6 +35,23 @@ const NEXT: Step = {
 const WAITING = { clientId: 1, state: 'waiting', threads: 1, ttlMs: 60_000 } as const;
 const CLAIM = { leaseMs: 60_000, threads: 1 };
 
+async function useParts(store: CompleteStore['tasks']): Promise<void> {
+  const list = await accepted(store.put({ ...WAITING, state: 'created', parts: true }));
+  const part = { parent: list.id, clientId: 1, threads: 1, ttlMs: 60_000 };
+  for (let i = 0; i < 2; i++) {
+    const added = await store.putPart(part);
+    if (!added.ok) throw new Error(added.reason);
+    await store.renew(list.id, 1, 60_000, i);
+    await store.upload(added.task.id, { key: `inputs/${i}.json`, bytes: 1 });
+  }
+  await store.notify(list.id, 1);
+  await store.parts(list.id, { state: 'waiting', limit: 1 });
+  await store.finish(list.id, 1, { blob: { key: 'k', bytes: 1 }, format: 'f', aggregateBytes: 1 });
+  await store.fail(list.id, 1, { code: 'TIMED_OUT', message: 'm' });
+  await store.remake(list.id, 1, [0]);
+  await store.cancel(list.id, 1);
+}
+
 /** Uses every statement that reads or writes tasks; some of them often, so that they are kept. */
 async function useAll({ tasks: store }: CompleteStore): Promise<void> {
   const add = async (state: 'created' | 'waiting') =>
@@ -57,20 +74,7 @@ async function useAll({ tasks: store }: CompleteStore): Promise<void> {
   await store.upload(made, { key: 'inputs/a.json', bytes: 1 });
   await store.notify(made, 1);
   await store.notify(made, 1);
-  const list = await accepted(store.put({ ...WAITING, state: 'created', parts: true }));
-  const part = { parent: list.id, clientId: 1, threads: 1, ttlMs: 60_000 };
-  for (let i = 0; i < 2; i++) {
-    const added = await store.putPart(part);
-    if (!added.ok) throw new Error(added.reason);
-    await store.renew(list.id, 1, 60_000, i);
-    await store.upload(added.task.id, { key: `inputs/${i}.json`, bytes: 1 });
-  }
-  await store.notify(list.id, 1);
-  await store.parts(list.id, { state: 'waiting', limit: 1 });
-  await store.finish(list.id, 1, { blob: { key: 'k', bytes: 1 }, format: 'f', aggregateBytes: 1 });
-  await store.fail(list.id, 1, error);
-  await store.remake(list.id, 1, [0]);
-  await store.cancel(list.id, 1);
+  await useParts(store);
   const claimed = [];
   for (let i = 0; i < 5; i++) claimed.push(await claim());
   const [a, b, c, d, e] = claimed as [Task, Task, Task, Task, Task];
