@@ -17,8 +17,8 @@ test.each([['--fresh'], ['--rules'], ['--reals'], ['--validate'], ['--mutants']]
   3_600_000,
 );
 
-/** The table of constants in realInteger.ts: eight numbers, these two first. */
-const FIRST = [0x8000000000000000n, 0x7ff0000000000000n];
+/** The table of constants in realInteger.ts begins with these, and has eight. */
+const FIRST = [0x80, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f];
 const SOME = /^(add, lane 0: (x is .* (0|2|40) exp|.*zero)|mul, lane 0|sqrt, lane 0: r(ad|oundi))/;
 
 test.skipIf(!hasZ3()).each([0, 1, 2, 3, 4, 5, 6, 7])(
@@ -27,19 +27,13 @@ test.skipIf(!hasZ3()).each([0, 1, 2, 3, 4, 5, 6, 7])(
     const module = readModule('falcon.integer')!;
     const data = module.data.map(({ at, bytes }) => ({ at, bytes: bytes.slice() }));
     const places = data.flatMap(({ bytes }) => {
-      const view = new DataView(bytes.buffer);
-      return Array.from({ length: bytes.length >> 3 }, (_, k) => 8 * k)
-        .filter((at) =>
-          FIRST.every(
-            (value, k) =>
-              at + 8 * k + 8 <= bytes.length && view.getBigUint64(at + 8 * k, true) === value,
-          ),
-        )
-        .map((at) => ({ bytes, at }));
+      const at = Buffer.from(bytes).indexOf(Buffer.from(FIRST));
+      return at < 0 ? [] : [{ bytes, at: at - 7 }];
     });
     expect(places).toHaveLength(1);
     const [{ bytes, at }] = places as [(typeof places)[0]];
-    bytes[at + 8 * i]! ^= 1;
+    // zeros at the ends of data are not stored
+    bytes[at + 8 * i + (i < 4 ? 7 : 0)]! ^= 1;
     const claims = claimsOf({ ...module, data }).filter(({ name }) => SOME.test(name));
     expect(claims.length).toBeGreaterThan(10);
     expect(claims.some((claim) => !isProved(claim))).toBe(true);
