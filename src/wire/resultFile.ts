@@ -5,8 +5,7 @@
  * It is written canonically: fixed fields in a fixed order, no blanks, lower-case hex, a newline at
  * the end. The reader accepts any JSON object with these fields and ignores others.
  */
-import { inspectAggregate, verifyAggregate } from '../aggregate/index.ts';
-import { joinSeries } from '../aggregate/series.ts';
+import { inspectAggregate, joinSeries, verifyAggregate } from '../aggregate/index.ts';
 import { equal } from '../shared/bytes.ts';
 import { CodedError, isCodedError } from '../shared/errors.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';

@@ -100,10 +100,7 @@ export const ROOMS: readonly { from: RegExp; self: string; to: readonly RegExp[]
   {
     from: /^src\/wire\//,
     self: 'src/wire/',
-    to: [
-      /^src\/shared\/(errors|bytes|utf8|arguments)\.ts$/,
-      /^src\/aggregate\/(index|series)\.ts$/,
-    ],
+    to: [/^src\/shared\/(errors|bytes|utf8|arguments)\.ts$/, /^src\/aggregate\/index\.ts$/],
   },
   // The page runs in browsers.
   {
