@@ -147,8 +147,9 @@ export class BundleReader {
     if (!section.reader?.read(coefficientModel(section.set), values)) return undefined;
     section.left -= count;
     if (section.left > 0) return values;
+    // Without an end, there is no beginning of the next section, and no end of all.
     section.end = section.reader.finish(this.#check);
-    return section.end === undefined ? undefined : values;
+    return values;
   }
 
   /** @returns undefined if the section before has no end */
