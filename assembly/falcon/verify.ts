@@ -100,7 +100,7 @@ export function judge(cRaw: usize, prepared: usize, logn: i32): i32 {
  * Shape:  cRaw, r, s2: i16[n]
  * Bounds: any cRaw, |r| <= 12288, |s2| <= 2047
  * Memory: cRaw, r, s2
- * Proof:  norm(), logn in {9, 10}
+ * Proof:  none: norm() is not run, because binding its parameters takes minutes
  */
 function isShort(cRaw: usize, r: usize, s2: usize, logn: i32): bool {
   const q = v128.load(Q_LANES);
