@@ -142,7 +142,7 @@ export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
  * Shape:  f, g: i8[n] -> hNtt: i16[n]; tmp: i16[n]
  * Secret: f, g
  * Errors: returns 1 if f is not invertible, else 0; if not, hNtt is 0 where the transform of f is
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  none: its parts are proved; paths() refuses relaxed products
  */
 export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usize): i32 {
   const n = 1 << logn;
@@ -162,7 +162,7 @@ export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usi
  * Shape:  hNtt: i16[n], F: i8[n] -> G: i8[n]; tmp: i16[n]
  * Secret: all
  * Errors: returns 1 if any |G| > 127 (G is wrong there), else 0
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  none: its parts are proved; paths() refuses relaxed products
  */
 export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize): i32 {
   widen(tmp, F, 1 << logn);
@@ -189,7 +189,7 @@ export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize)
  * Memory: h, FLOATS
  * Secret: f, g
  * Errors: E_SK_INVALID if f is not invertible
- * Proof:  paths(2), logn in {9, 10}
+ * Proof:  none: its parts are proved; paths() refuses relaxed products
  */
 export function quotientModQ(logn: i32, h: usize, f: usize, g: usize): i32 {
   if (quotientNtt(logn, h, FLOATS, f, g)) return E_SK_INVALID;

@@ -174,17 +174,6 @@ describe('faults', () => {
     expect(explanation(original, attempt(job, changed))).toBeUndefined();
   });
 
-  test('a branch on a secret is another path', () => {
-    const falcon = readModule('falcon')!;
-    const job = jobsOf('falcon', falcon, contracts).find(
-      ({ contract }) => contract.name === 'encodeSecretKey',
-    )!;
-    expect(refusal(job, falcon)).toBeUndefined();
-    const proof = { ...job.contract.proof!, args: ['1'] };
-    const contract = { ...job.contract, proof };
-    expect(refusal({ ...job, contract }, falcon)).toBe('2 paths instead of 1');
-  });
-
   test('a constant off by one is found', () => {
     expect(planted('sigmaForm', 'i32.const', { value: (v) => v + 1n })).toMatch(/output|address/);
   });
