@@ -82,6 +82,8 @@ export function attempt(job: Job, module: Module): Kernel {
     }
     if (kernel.failures.length === 0) return kernel;
     first ??= kernel;
+    // Nothing is bound where all memory is unknown.
+    if (!isOnValues(job)) return first;
   }
 }
 

@@ -7,7 +7,7 @@ import { readModule } from '../../scripts/prove/modules.ts';
 import { claimsOf, isProved } from '../../scripts/prove/reals.ts';
 import { hasZ3 } from '../../scripts/prove/smt.ts';
 
-test.each([['--fresh'], ['--rules'], ['--reals'], ['--validate'], ['--mutants']])(
+test.each([['--fresh'], ['--rules'], ['--reals'], ['--validate']])(
   'npm run prove -- %s',
   (option) => {
     const args = [join(ROOT, 'scripts/prove/main.ts'), option];
