@@ -13,12 +13,13 @@ import {
   MAX_PROOF_ITEMS,
   MAX_SERIES_ELEMENTS,
   type Statement,
+  statementCommitment,
   verifyAggregate,
   verifyAggregateAsync,
   verifyAggregateStream,
 } from '../../src/aggregate/index.ts';
 import { codeSalts, completeSalts, sliceSalts } from '../../src/aggregate/salts.ts';
-import { MAX_ELEMENT_BYTES } from '../../src/aggregate/series.ts';
+import { checkElements, MAX_ELEMENT_BYTES } from '../../src/aggregate/series.ts';
 import { isCodedError } from '../../src/shared/errors.ts';
 import { frozenCases } from '../reference/frozenCases.ts';
 import { type SaltKind, saltOf, signedItem } from '../reference/items.ts';
@@ -397,6 +398,20 @@ describe('aggregateStream', () => {
       invalid: [{ index: 3 }],
     });
   });
+});
+
+test('an aggregate with the commitment of a list of other sets is refused', async () => {
+  const list = MIXED_PROOF.items.map((_, i) => BUNDLE.items[i % BUNDLE.items.length]!);
+  const bytes = Uint8Array.from(MIXED_PROOF.aggregate);
+  bytes.set(statementCommitment(list), 6);
+  expect(verifyAggregate(bytes, list)).toBe(false);
+  expect(await verifyAggregateStream([bytes], list)).toBe(false);
+});
+
+test('a series has 1 to 4096 elements', () => {
+  expect(() => checkElements(0)).toThrow(RangeError);
+  for (const count of [1, MAX_SERIES_ELEMENTS]) checkElements(count);
+  expect(() => checkElements(MAX_SERIES_ELEMENTS + 1)).toThrow('1 to 4096 aggregates, got 4097');
 });
 
 test('salts of a part of a list', () => {
