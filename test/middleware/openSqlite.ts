@@ -54,11 +54,12 @@ export function threadedStore(path: string, { nowMs, wallMs }: Clocks): Store {
     ]);
     return Object.fromEntries(verbs) as Port;
   };
-  const { apiKeys, quotas, ...whole } = store;
+  const { apiKeys, quotas, parts, ...whole } = store;
   return {
     ...whole,
     tasks: timed(store.tasks),
     apiKeys: timed(apiKeys),
     quotas: timed(quotas),
+    parts: timed(parts),
   };
 }

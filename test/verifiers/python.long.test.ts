@@ -69,6 +69,7 @@ describe('verify.py --vectors', () => {
     ];
     writeFileSync(join(own, 'good.json'), JSON.stringify([right, { ...broken, name: 'not good' }]));
     writeFileSync(join(own, 'bad.json'), JSON.stringify([...list, { ...broken, name: 'bad' }]));
+    writeFileSync(join(own, 'series.json'), '[]');
     const { code, stdout } = await verify(context, '--vectors', own);
     expect(code).toBe(1);
     expect(stdout.match(/^\w+/gm)).toEqual(['ok', 'WRONG', 'WRONG', 'WRONG', 'ok']);

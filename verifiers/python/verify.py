@@ -817,7 +817,7 @@ def run_vectors(folder):
         valid, text = judge(aggregate, read_task([items[i] for i in case["items"]]))
         word = text.split(":")[0]
         right = valid == wanted and word == case.get("reason", word) != "stumbled"
-        print("ok" if right else "WRONG", case["name"], "-", text, flush=True)
+        print("ok" if right else "WRONG", case["name"], "-", text.splitlines()[0], flush=True)
         wrong += not right
     return 1 if wrong else 0
 def main(first, second):
