@@ -1,7 +1,7 @@
 /** Bit strings against their definition, as one large integer. */
 import { expect, test } from 'vitest';
 import { BitWriter, packResidues } from '../../../src/aggregate/proof/bits.ts';
-import { Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
+import { claimedBitsOf, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
 
 /** The bytes of values of some widths, by definition. */
 function byDefinition(list: readonly (readonly [value: number, width: number])[]): Uint8Array {
@@ -31,4 +31,8 @@ test('residues, from integers of either sign', () => {
   const values = [0, 1, -1, Q_NUMBER - 1, 1 - Q_NUMBER, 0];
   const residues = [0, 1, Q_NUMBER - 1, Q_NUMBER - 1, 1, 0];
   expect(packResidues(values)).toEqual(byDefinition(residues.map((x) => [x, Q_BITS] as const)));
+});
+
+test('errors of sections add up, and never claim more than one proof does', () => {
+  expect([1, 2, 4, 5, 178].map(claimedBitsOf)).toEqual([128, 128, 128, 127, 122]);
 });
