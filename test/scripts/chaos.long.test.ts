@@ -177,8 +177,9 @@ describe('a store that is tampered with', () => {
 function openTasks(path: string): number[] {
   const db = new DatabaseSync(path);
   try {
-    const open = "state IN ('waiting', 'verifying', 'aggregating') ORDER BY id DESC LIMIT 3";
-    const rows = db.prepare(`SELECT id FROM tasks WHERE ${open}`).all();
+    const plain = 'parent IS NULL AND parts IS NULL';
+    const open = `${plain} AND state IN ('waiting', 'verifying', 'aggregating')`;
+    const rows = db.prepare(`SELECT id FROM tasks WHERE ${open} ORDER BY id DESC LIMIT 3`).all();
     return rows.map(({ id }) => Number(id));
   } finally {
     db.close();
