@@ -179,6 +179,7 @@ const RULES: readonly Rule[] = [
   },
   { files: within('proof/bits'), tests: ['proof/bits', ...FIELDS] },
   { files: within('proof/transcript'), tests: [...PROOFS] },
+  { files: within('proof/constants'), tests: ['proof/bits', ...PROOFS, ...CHEATS] },
   { files: within('proof/\\w+'), tests: [...PROOFS, ...CHEATS] },
   {
     files: kernels('batch'),
