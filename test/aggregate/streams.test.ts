@@ -9,6 +9,7 @@ import {
 import { keepInstance, takeInstance } from '../../src/aggregate/proof/instances.ts';
 import { joinSeries, MAX_ELEMENT_BYTES } from '../../src/aggregate/series.ts';
 import { bestModule } from '../../src/aggregate/wasm.ts';
+import { deferred } from '../../src/shared/wait.ts';
 import { frozenCases } from '../reference/frozenCases.ts';
 
 const { good } = frozenCases();
@@ -49,6 +50,15 @@ class Watched<T> {
 
 const fail = (error: unknown) => () => Promise.reject(error);
 const stall = () => new Promise(() => {});
+/** A value that never comes, and a promise that it has been asked for. */
+function stallPoint() {
+  const { promise: stalled, resolve } = deferred<void>();
+  const wait = () => {
+    resolve();
+    return stall();
+  };
+  return { stalled, wait };
+}
 /** The first one ends within the second element. */
 const halves = [series.slice(0, 3000), series.slice(3000)] as const;
 
@@ -227,14 +237,7 @@ describe('verifyAggregateStream', () => {
 
   test.each(['bytes', 'statements'])('is aborted while the %s stall', async (which) => {
     const control = new AbortController();
-    let reached!: () => void;
-    const stalled = new Promise<void>((resolve) => {
-      reached = resolve;
-    });
-    const wait = () => {
-      reached();
-      return stall();
-    };
+    const { stalled, wait } = stallPoint();
     const isBytes = which === 'bytes';
     const bytes = new Watched<Uint8Array>(halves[0], isBytes ? (wait as never) : halves[1]);
     const list = new Watched<Statement>(...(isBytes ? items : [items[0]!, wait as never]));
@@ -371,14 +374,7 @@ describe('aggregateStream', () => {
     await expect(aggregateStream(wrong).next()).rejects.toThrow(TypeError);
     expect(wrong.isClosed).toBe(true);
     const control = new AbortController();
-    let reached!: () => void;
-    const stalled = new Promise<void>((resolve) => {
-      reached = resolve;
-    });
-    const wait = () => {
-      reached();
-      return stall();
-    };
+    const { stalled, wait } = stallPoint();
     const stalling = new Watched<AggregateItem>(items[0]!, wait as never);
     const call = aggregateStream(stalling, { signal: control.signal }).next();
     await stalled;

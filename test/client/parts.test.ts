@@ -81,7 +81,7 @@ describe('a list that comes item by item', () => {
   test('continues under the same key where it was interrupted', async () => {
     const { client, asked } = clientOf();
     const idempotencyKey = `key of ${performance.now()}`.replaceAll(' ', '-');
-    const broken = new Error('no more for now');
+    const broken = new Error('the source broke off');
     function* some() {
       yield* items.slice(0, 9);
       throw broken;

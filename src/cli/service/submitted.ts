@@ -10,7 +10,7 @@ import { readList } from '../lib/elements.ts';
 import { streamInput } from '../lib/io.ts';
 
 export interface Submitted {
-  /** SHA-256 of the file or list; undefined for what cannot be read again. */
+  /** SHA-256 of the list, or of a file that is longer; undefined for what cannot be read again. */
   readonly hash: string | undefined;
   readonly items: readonly TaskItem[] | AsyncIterable<TaskItem>;
   /** What the result must state. */
@@ -20,11 +20,8 @@ export interface Submitted {
 /** @throws IoFailure; CodedError for a task file that is wrong */
 export async function openSubmitted(path: string, io: Io): Promise<Submitted> {
   const list = await readList(path, io, checkTriples);
-  const fromStdin = path === '-';
   if (Array.isArray(list)) {
-    const hash = fromStdin
-      ? sha256(Buffer.from(formatTaskFile(list))).toString('hex')
-      : await sha256OfPieces(streamInput(path, io));
+    const hash = sha256(Buffer.from(formatTaskFile(list))).toString('hex');
     return { hash, items: list, statements: async () => list };
   }
   let known: Statement[] | undefined;
@@ -39,7 +36,7 @@ export async function openSubmitted(path: string, io: Io): Promise<Submitted> {
     },
   };
   return {
-    hash: fromStdin ? undefined : await sha256OfPieces(streamInput(path, io)),
+    hash: path === '-' ? undefined : await sha256OfPieces(streamInput(path, io)),
     items,
     async statements() {
       // After an interruption, the list was not read in this run.

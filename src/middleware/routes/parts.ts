@@ -10,7 +10,7 @@ import type { Settings } from '../options/options.ts';
 import { MAX_PARTS, type Task } from '../stores/port/task.ts';
 import type { NewPart, PartStore, PutOptions, PutPartOutcome } from '../stores/port/taskStore.ts';
 import { noteArrivedParts } from './arrivals.ts';
-import { findTask, uploadTicket } from './records.ts';
+import { findTask, toSeconds, uploadTicket } from './records.ts';
 import type { Deps, Handler } from './route.ts';
 
 /** Maximum length of a body that may be ignored, which is read to recognise repeats. */
@@ -72,7 +72,7 @@ const REFUSALS: Readonly<
 /** Returns the answer to the creation of a task with parts. */
 export const partsTicket = ({ maxBodyBytes }: Settings, { id, expiresAtMs }: Task) => ({
   process_id: id,
-  expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
+  expires_at: toSeconds(new Date(expiresAtMs).toISOString()),
   max_parts: MAX_PARTS,
   max_part_bytes: maxBodyBytes,
   max_part_items: MAX_PROOF_ITEMS,

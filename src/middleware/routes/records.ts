@@ -12,7 +12,7 @@ import type { Reservation } from './reservations.ts';
 import { type Caller, type Deps, pathId } from './route.ts';
 
 /** `2026-11-21T20:23:05.123456789Z` → `2026-11-21T20:23:05Z`. */
-function toSeconds(timestamp: string): string {
+export function toSeconds(timestamp: string): string {
   return `${timestamp.slice(0, 19)}Z`;
 }
 
@@ -185,7 +185,7 @@ export async function uploadTicket(c: Context, deps: Deps, task: Task, bytes?: n
   return {
     process_id: task.id,
     url: await uploadUrl(c, deps, task.id, { expiresAtMs, ...(bytes !== undefined && { bytes }) }),
-    expires_at: `${new Date(expiresAtMs).toISOString().slice(0, 19)}Z`,
+    expires_at: toSeconds(new Date(expiresAtMs).toISOString()),
   };
 }
 

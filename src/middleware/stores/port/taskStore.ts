@@ -437,6 +437,26 @@ export interface PartStore {
   remake(id: number, attempt: number, parts: readonly number[]): Promise<boolean>;
 }
 
+/** The verbs of clients: what creates tasks and parts, and ends them. */
+export type ClientVerbs = Pick<
+  TaskStore & PartStore,
+  'put' | 'putPart' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'
+>;
+
+/** The verbs of workers, and of operators who put a task back. */
+export type WorkerVerbs = Pick<
+  TaskStore & PartStore,
+  | 'claim'
+  | 'extend'
+  | 'extendAll'
+  | 'finish'
+  | 'fail'
+  | 'remake'
+  | 'setAside'
+  | 'putBack'
+  | 'release'
+>;
+
 /** API keys, stored as hashes: 64 hex digits. */
 export interface ApiKeyStore {
   /**

@@ -2,26 +2,13 @@
  * The verbs of workers, one statement each: claims, leases, outcomes. Verbs that name an attempt
  * act only while it holds the task.
  */
-import type { Claim, ClaimOptions, PartStore, TaskStore } from '../port/taskStore.ts';
+import type { Claim, ClaimOptions, WorkerVerbs } from '../port/taskStore.ts';
 import { named, type Statement } from './database.ts';
 import { ending, RUNNING } from './endings.ts';
 import type { Ledger } from './ledger.ts';
 import { failPartText, finishPartText, remakeText } from './partTexts.ts';
 import { type NewsRow, newsColumns, type TaskRow, taskColumns, toTask } from './rows.ts';
 import { advisoryKey } from './schema.ts';
-
-type Queue = Pick<
-  TaskStore & PartStore,
-  | 'claim'
-  | 'extend'
-  | 'extendAll'
-  | 'finish'
-  | 'fail'
-  | 'remake'
-  | 'setAside'
-  | 'putBack'
-  | 'release'
->;
 
 interface QueueOptions {
   /** Minimum interval between searches for ended leases. */
@@ -39,7 +26,7 @@ const prompt = (statement: Statement, leaseMs: number): Statement => ({
   withinMs: Math.ceil(leaseMs / 3),
 });
 
-export function queue(ledger: Ledger, options: QueueOptions): Queue {
+export function queue(ledger: Ledger, options: QueueOptions): WorkerVerbs {
   const { database } = ledger;
   const sql = outcomes(database.schema);
   const claims = new Claims(ledger, options);

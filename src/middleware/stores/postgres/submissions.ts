@@ -8,10 +8,10 @@ import type {
   AnswerHold,
   BeginAnswer,
   ClientLimits,
+  ClientVerbs,
   NewPart,
   NewTask,
   NotifyOutcome,
-  PartStore,
   PutOptions,
   PutOutcome,
   PutPartOutcome,
@@ -25,11 +25,6 @@ import { closeText, putPartText, renewPartText, uploadPartText } from './partTex
 import { type TaskRow, taskColumns, toTask } from './rows.ts';
 import { idAbove } from './schema.ts';
 
-type Submissions = Pick<
-  TaskStore & PartStore,
-  'put' | 'putPart' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'
->;
-
 /** A task as it is, for the reason of a refusal. */
 type Looked = TaskRow & { readonly live: boolean };
 
@@ -38,7 +33,7 @@ interface Removed {
   readonly result_key: string | null;
 }
 
-export function submissions(ledger: Ledger): Submissions {
+export function submissions(ledger: Ledger): ClientVerbs {
   const { database } = ledger;
   const sql = statements(database.schema);
   const { look, takes } = looks(database, sql.look);

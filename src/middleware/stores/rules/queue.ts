@@ -3,25 +3,12 @@
  * that attempt holds the task, and returns `false` otherwise. See `taskStore.ts`.
  */
 import type { Task, TaskResult } from '../port/task.ts';
-import type { Claim, ClaimOptions, PartStore, TaskStore } from '../port/taskStore.ts';
+import type { Claim, ClaimOptions, WorkerVerbs } from '../port/taskStore.ts';
 import type { Ledger } from './ledger.ts';
 import { failPart, finishPart, remake } from './partRules.ts';
 import type { TaskChanges, TaskRow } from './table.ts';
 
-type Queue = Pick<
-  TaskStore & PartStore,
-  | 'claim'
-  | 'extend'
-  | 'extendAll'
-  | 'finish'
-  | 'fail'
-  | 'remake'
-  | 'setAside'
-  | 'putBack'
-  | 'release'
->;
-
-export function queue(ledger: Ledger): Queue {
+export function queue(ledger: Ledger): WorkerVerbs {
   const { table, nowMs } = ledger;
   /** Does the work on the task if the attempt holds it. */
   const whileHeld = (id: number, attempt: number, work: (row: TaskRow) => unknown) =>

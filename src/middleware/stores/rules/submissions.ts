@@ -6,10 +6,10 @@ import type {
   BeginAnswer,
   CancelOutcome,
   ClientLimits,
+  ClientVerbs,
   NewPart,
   NewTask,
   NotifyOutcome,
-  PartStore,
   PutOptions,
   PutOutcome,
   PutPartOutcome,
@@ -22,12 +22,7 @@ import { close, partRefusal, takingParent, uploadPart } from './partRules.ts';
 import { hasEnded, ownHolder } from './processIdentity.ts';
 import type { AnswerRow, Table, TaskRow } from './table.ts';
 
-type Submissions = Pick<
-  TaskStore & PartStore,
-  'put' | 'putPart' | 'upload' | 'notify' | 'renew' | 'cancel' | 'remove'
->;
-
-export function submissions(ledger: Ledger): Submissions {
+export function submissions(ledger: Ledger): ClientVerbs {
   return {
     put: (task, options = {}) => ledger.write(() => put(ledger, task, options)),
     putPart: (part, options = {}) => ledger.write(() => putPart(ledger, part, options)),
