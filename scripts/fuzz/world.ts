@@ -71,6 +71,12 @@ export class World {
         this.#keep('removedId', String(process_id));
       }
     }
+    for (let i = 0; i < 6; i++) {
+      const { process_id } = await this.#ask('POST', '/v1/svc/aggsign/task', { parts: true });
+      const { url } = await this.#ask('POST', `/v1/svc/aggsign/task/${process_id}/part`);
+      this.#keepUrl('upload', url);
+      this.#keep('id', String(process_id));
+    }
     this.#keep('cursor', (await this.#ask('GET', '/v1/svc/tasks?limit=1')).next);
     const { foreignKey } = this.#target.keys;
     const { id, record } = await this.finishTask();
