@@ -3,6 +3,7 @@
 # with its gateway. Usage: rgw.sh FOLDER PORT MONITOR_PORT ACCESS_KEY SECRET_KEY OWNER. Everything is
 # below FOLDER; the process ids are in `pids` beside it. It ends when the process OWNER has ended.
 set -euo pipefail
+trap 'tail -n 3 "$folder"/*.out >&2' ERR
 folder=$1 port=$2 monitor_port=$3 access_key=$4 secret_key=$5 owner=$6
 conf=$folder/ceph.conf pids=$(dirname "$folder")/pids
 mkdir -p "$folder"/{mon,osd,run}
@@ -42,11 +43,13 @@ rgw enable quota threads = false
 rgw run sync thread = false
 CONF
 
+# background NAME COMMAND...: its process id is in $started
 background() {
   local name=$1
   shift
   setsid "$@" -c "$conf" --foreground >"$folder/$name.out" 2>&1 </dev/null &
-  echo $! >>"$pids"
+  started=$!
+  echo "$started" >>"$pids"
 }
 ceph-authtool --create-keyring "$folder/keyring" --gen-key -n mon. --cap mon 'allow *' >/dev/null
 ceph-authtool "$folder/keyring" --gen-key -n client.admin \
@@ -59,6 +62,7 @@ osd=$(cat /proc/sys/kernel/random/uuid)
 ceph -c "$conf" --connect-timeout 60 osd new "$osd" >/dev/null
 ceph-osd -c "$conf" -i 0 --mkfs --osd-uuid "$osd" >"$folder/osd.mkfs.out" 2>&1
 background osd ceph-osd -i 0
+osd_id=$started
 background rgw radosgw -n client.rgw
 setsid bash -c "
   while kill -0 $owner 2>/dev/null; do sleep 2; done
@@ -66,9 +70,17 @@ setsid bash -c "
   rm -rf $(dirname "$folder")
 " >/dev/null 2>&1 </dev/null &
 
-for _ in $(seq 1 600); do
-  if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then break; fi
+answers() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
+for _ in $(seq 1 300); do
+  if answers; then break; fi
+  # A store that sends its first command before it has the monitor's map is refused ("wrong fsid"),
+  # and ends. The gateway waits for it.
+  if ! kill -0 "$osd_id" 2>/dev/null; then
+    background osd ceph-osd -i 0
+    osd_id=$started
+  fi
   sleep 0.2
 done
-radosgw-admin -c "$conf" user create --uid=falconry --display-name=falconry \
+answers
+timeout 20 radosgw-admin -c "$conf" user create --uid=falconry --display-name=falconry \
   --access-key="$access_key" --secret-key="$secret_key" >/dev/null 2>"$folder/user.out"

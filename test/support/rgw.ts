@@ -13,6 +13,7 @@ import { AwsClient } from 'aws4fetch';
 import { inject } from 'vitest';
 import { freePort } from './ports.ts';
 import { findProgram } from './programs.ts';
+import { endProcesses } from './rgwFolder.ts';
 
 export interface Rgw {
   readonly endpoint: string;
@@ -108,6 +109,7 @@ export async function startRgw(folder: string): Promise<Rgw> {
       if (!made.ok) throw new Error(`the bucket was not made: ${made.status}`);
       return { endpoint, bucket: 'falconry', credentials, configuration: join(own, 'ceph.conf') };
     } catch (error) {
+      endProcesses(folder);
       if (tried === TRIES) throw error;
     }
   }

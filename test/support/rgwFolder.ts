@@ -12,6 +12,12 @@ export function newRgwFolder(): string {
 
 /** Ends the server, if it was started, and removes the folder. */
 export function endRgw(folder: string): void {
+  endProcesses(folder);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+}
+
+/** Ends what was started, whole or in part. */
+export function endProcesses(folder: string): void {
   const pids = join(folder, 'pids');
   const started = existsSync(pids) ? readFileSync(pids, 'utf8').trim().split('\n') : [];
   for (const pid of started) {
@@ -21,5 +27,5 @@ export function endRgw(folder: string): void {
       // It has ended.
     }
   }
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+  rmSync(pids, { force: true });
 }
