@@ -91,8 +91,8 @@ let gaveUp: bool = false;
  */
 const LEAST_INVERSE: u64 = reinterpret<u64>(0.5492996429552321);
 const MOST_INVERSE: u64 = reinterpret<u64>(0.782574448002066);
-/** The least magnitude of a centre that is none: 2^31. */
-const TOO_FAR: usize = memory.data<f64>([2147483648.0], 16);
+/** The bits of the largest magnitude of a centre: below 2^31. */
+const FARTHEST: usize = memory.data<u64>([0x41dfffffffffffff], 16);
 
 /** Clears the record that a sample reached the limit. */
 export function samplerStart(): void {
@@ -111,9 +111,11 @@ export function samplerFailed(): bool {
 // @ts-ignore: decorator
 @inline
 export function isOutOfRange(mu: v128, inverseSigma: u64): bool {
-  const isFar = v128.any_true(i64x2.ge_s(R.abs(mu), v128.load64_splat(TOO_FAR)));
-  const isNone = inverseSigma - LEAST_INVERSE > MOST_INVERSE - LEAST_INVERSE;
-  const isWrong = <bool>(i32(isFar) | i32(isNone));
+  // Sign bits: of magnitudes above the largest; of the distances from both ends.
+  const far = i64x2.bitmask(i64x2.sub(v128.load64_splat(FARTHEST), R.abs(mu)));
+  const above = <i64>(inverseSigma - LEAST_INVERSE);
+  const below = <i64>(MOST_INVERSE - inverseSigma);
+  const isWrong = <bool>(i32((above | below) >>> 63) | far);
   if (isWrong) gaveUp = true;
   return isWrong;
 }
