@@ -118,6 +118,7 @@ describe.each([512, 1024] as const)('Falcon-%i: a fault', (degree) => {
 
 describe.each([512, 1024] as const)('Falcon-%i: a sampler that never accepts', (degree) => {
   const NAN = Float64Array.of(Number.NaN);
+  const TOO_FAR = 2 ** 31;
 
   test('a NaN in the tree: signing ends with a fault', () => {
     expect(expand(degree)).toBe(0);
@@ -144,6 +145,10 @@ describe.each([512, 1024] as const)('Falcon-%i: a sampler that never accepts', (
       // one pair in 43 has a tie, which sends both samples to the exact comparison
       [0.25, Number.NaN, 1],
       [Number.NaN, 0.25, 1],
+      // the largest centre, and the next number
+      [TOO_FAR * (1 - Number.EPSILON / 2), -TOO_FAR * (1 - Number.EPSILON / 2), 0],
+      [TOO_FAR, 0.25, 1],
+      [0.25, -TOO_FAR, 1],
     ] as const) {
       fill(a, b);
       expect(exports.samplePairs!(512), `${a} ${b}`).toBe(failed);
