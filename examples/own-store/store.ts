@@ -46,8 +46,9 @@ function told({ submitted, turn, dueMs, finishedMs, ...task }: Row): Task {
 }
 
 function listed(row: Row): ListedTask {
-  const { id, clientId, state, count, createdAt, submittedAt, finishedAt, result } = row;
-  return { id, clientId, state, count, createdAt, submittedAt, finishedAt, result };
+  const { id, state, count, createdAt, submittedAt, finishedAt, result } = row;
+  const resultKey = result?.blob.key ?? null;
+  return { id, state, count, createdAt, submittedAt, finishedAt, resultKey };
 }
 
 /**

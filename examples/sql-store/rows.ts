@@ -28,8 +28,9 @@ export function told({ submitted, turn, place, dueMs, finishedMs, ...task }: Row
 }
 
 export function listed(row: Row): ListedTask {
-  const { id, clientId, state, count, createdAt, submittedAt, finishedAt, result } = row;
-  return { id, clientId, state, count, createdAt, submittedAt, finishedAt, result };
+  const { id, state, count, createdAt, submittedAt, finishedAt, result } = row;
+  const resultKey = result?.blob.key ?? null;
+  return { id, state, count, createdAt, submittedAt, finishedAt, resultKey };
 }
 
 /** A new task; its id comes from the database. */

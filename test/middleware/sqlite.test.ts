@@ -54,7 +54,7 @@ describe('the SQLite file', () => {
     const { id, state, createdAt } = put;
     expect(await second.tasks.get(id)).toEqual(put);
     expect(await second.tasks.list({ clientId: 1, limit: 5 })).toMatchObject({
-      tasks: [{ id, state, createdAt, result: null }],
+      tasks: [{ id, state, createdAt, resultKey: null }],
     });
     expect(await second.tasks.secret('urls')).toEqual(secret);
     await second.close();

@@ -152,12 +152,12 @@ export async function findTask(
 export async function resultUrl(
   c: Context,
   deps: Deps,
-  task: ListedTask,
+  task: Task | ListedTask,
   method: 'GET' | 'HEAD' = 'GET',
 ): Promise<string | null> {
-  if (task.state !== 'completed' || task.result === null) return null;
+  const key = 'resultKey' in task ? task.resultKey : (task.result?.blob.key ?? null);
+  if (task.state !== 'completed' || key === null) return null;
   const { blobs, urlSecret } = deps.runtime.ports;
-  const { key } = task.result.blob;
   const expiresAtMs = endOf(deps.settings.resultUrlTtlMs);
   if (blobs.results) return blobs.results.url(key, { expiresAtMs, method });
   const base = serviceBase(c, deps.settings);

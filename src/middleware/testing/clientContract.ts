@@ -40,6 +40,8 @@ export function clientContract(test: DeclareTest): void {
     strictEqual(await w.store.finish(created.id, 1, w.result(created.id, 1)), true);
     const completed = await w.known(created.id);
     matches(completed, { state: 'completed', result: w.result(created.id, 1) });
+    const [listed] = (await w.store.list({ clientId: created.clientId, limit: 1 })).tasks;
+    matches(listed!, { id: created.id, resultKey: w.result(created.id, 1).blob.key });
     matches(completed, { input: null, error: null, createdAt: created.createdAt });
     strictEqual(completed.finishedAt! > waiting.submittedAt, true);
   });

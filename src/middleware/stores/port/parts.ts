@@ -2,7 +2,7 @@
 import { randomBytes } from '../../../shared/random.ts';
 import type { TaskState } from '../../../wire/taskStates.ts';
 import type { ClientQuota } from './serviceStore.ts';
-import type { BlobRef, ListedTask } from './task.ts';
+import type { BlobRef, ListedTask, Task } from './task.ts';
 import type { TaskNews } from './taskStore.ts';
 
 type Listener = (news: TaskNews) => void;
@@ -34,12 +34,16 @@ export const newSecret = (): Uint8Array => randomBytes(32);
 /** The columns of a task in a list: an `error` can name 1722 signatures, and a page 1000 tasks. */
 export interface ListedRow {
   readonly id: number;
-  readonly client_id: number;
   readonly state: TaskState;
   readonly count: number;
   readonly created_at: string;
   readonly submitted_at: string;
   readonly finished_at: string | null;
+  readonly result_key: string | null;
+}
+
+/** The columns of a result. */
+export interface ResultRow {
   readonly result_key: string | null;
   readonly result_bytes: number;
   readonly result_tag: string | null;
@@ -50,21 +54,15 @@ export interface ListedRow {
 
 export const LISTED_COLUMNS = [
   'id',
-  'client_id',
   'state',
   'count',
   'created_at',
   'submitted_at',
   'finished_at',
   'result_key',
-  'result_bytes',
-  'result_tag',
-  'result_sha256',
-  'result_format',
-  'aggregate_bytes',
 ] as const satisfies readonly (keyof ListedRow)[];
 
-export function toResult(row: ListedRow): ListedTask['result'] {
+export function toResult(row: ResultRow): Task['result'] {
   const { result_key, result_bytes, result_tag, result_sha256 } = row;
   const blob = toBlob(result_key, result_bytes, result_tag, result_sha256);
   return blob && { blob, format: row.result_format, aggregateBytes: row.aggregate_bytes };
@@ -73,13 +71,12 @@ export function toResult(row: ListedRow): ListedTask['result'] {
 export function toListed(row: ListedRow): ListedTask {
   return {
     id: row.id,
-    clientId: row.client_id,
     state: row.state,
     count: row.count,
     createdAt: row.created_at,
     submittedAt: row.submitted_at,
     finishedAt: row.finished_at,
-    result: toResult(row),
+    resultKey: row.result_key,
   };
 }
 

@@ -193,11 +193,12 @@ export interface Task {
   readonly error: TaskError | null;
 }
 
-/** A task in a list: without parts that can be long. */
-export type ListedTask = Pick<
-  Task,
-  'id' | 'clientId' | 'state' | 'count' | 'createdAt' | 'submittedAt' | 'finishedAt' | 'result'
->;
+/** A task in a list: no more than a list shows. */
+export interface ListedTask
+  extends Pick<Task, 'id' | 'state' | 'count' | 'createdAt' | 'submittedAt' | 'finishedAt'> {
+  /** The key of the result's file, or null. */
+  readonly resultKey: string | null;
+}
 
 const NS_PER_MS = 1_000_000n;
 /** Maximum time between uninterrupted readings of a clock. */

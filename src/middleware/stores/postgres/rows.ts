@@ -2,10 +2,11 @@
  * Columns and rows of tasks. Every statement names its columns: with `*`, prepared statements would
  * fail as soon as a migration adds a column.
  */
-import { LISTED_COLUMNS, type ListedRow, toBlob, toListed } from '../port/parts.ts';
+import { LISTED_COLUMNS, type ListedRow, type ResultRow, toBlob, toResult } from '../port/parts.ts';
 import type { Task, TaskError, TaskProgress } from '../port/task.ts';
 
-export interface TaskRow extends ListedRow {
+export interface TaskRow extends ListedRow, ResultRow {
+  readonly client_id: number;
   readonly attempt: number;
   readonly failures: number;
   readonly losses: number;
@@ -31,6 +32,7 @@ export interface TaskRow extends ListedRow {
 
 const ALL = [
   ...LISTED_COLUMNS,
+  'client_id',
   'attempt',
   'failures',
   'losses',
@@ -50,6 +52,11 @@ const ALL = [
   'input_bytes',
   'input_tag',
   'input_sha256',
+  'result_bytes',
+  'result_tag',
+  'result_sha256',
+  'result_format',
+  'aggregate_bytes',
   'progress',
   'error',
 ] as const satisfies readonly (keyof TaskRow)[];
@@ -70,22 +77,29 @@ export type NewsRow = Pick<TaskRow, 'id' | 'client_id' | 'state' | 'attempt' | '
 export function toTask(row: TaskRow): Task {
   const { parent, part, parts: announced, parts_ready: ready, parts_done: done } = row;
   return {
-    ...toListed(row),
+    id: row.id,
+    clientId: row.client_id,
     kind: parent === null ? (announced === null ? 'aggregate' : 'merge') : 'part',
     parent,
     part,
     parts: announced === null ? null : { announced, ready, done },
+    state: row.state,
     attempt: row.attempt,
     failures: row.failures,
     losses: row.losses,
     quarantined: row.quarantined,
+    count: row.count,
     threads: row.threads,
     progress: row.progress,
+    createdAt: row.created_at,
+    submittedAt: row.submitted_at,
     updatedAt: row.updated_at,
+    finishedAt: row.finished_at,
     expiresAtMs: row.expires_ms,
     requestId: row.request_id,
     traceparent: row.traceparent,
     input: toBlob(row.input_key, row.input_bytes, row.input_tag, row.input_sha256),
+    result: toResult(row),
     error: row.error,
   };
 }

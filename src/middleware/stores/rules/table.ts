@@ -5,6 +5,7 @@ import {
   LISTED_COLUMNS,
   type ListedRow,
   type QuotaRow,
+  type ResultRow,
   toBlob,
   toListed,
   toQuota,
@@ -474,7 +475,7 @@ function rowOf(columns: Columns | undefined): TaskRow | undefined {
 /** Written out field by field, since every read of a task goes through here. */
 function fromColumns(columns: Columns): TaskRow {
   type Input = Record<'input_key' | 'input_tag' | 'input_sha256', string | null>;
-  const row = columns as unknown as ListedRow & Input;
+  const row = columns as unknown as ResultRow & Input;
   return {
     id: columns.id,
     clientId: columns.client_id,
