@@ -26,7 +26,7 @@ overPostgres('all', (server, major) => {
 
   // Without `near`: a task that was lifted to the turn is no more ahead of it than others.
   it('agrees with the store in memory on every history', { timeout: 600_000 }, () =>
-    expectAgreement((nowMs) => openPostgres(server(), { nowMs, near: false }), { oneClock: true }),
+    expectAgreement((nowMs) => openPostgres(server(), { nowMs, near: false })),
   );
 
   for (const pooled of program === undefined ? [false] : [false, true]) {
