@@ -6,8 +6,9 @@
  * the end. The reader accepts any JSON object with these fields and ignores others.
  */
 import { inspectAggregate, joinSeries, verifyAggregate } from '../aggregate/index.ts';
-import { equal } from '../shared/bytes.ts';
+import { equal, writeHex } from '../shared/bytes.ts';
 import { CodedError, isCodedError } from '../shared/errors.ts';
+import { decodeUtf8 } from '../shared/utf8.ts';
 import { decodeWireHex, encodeWireHex } from './hex.ts';
 import { parseJsonFile } from './taskFile.ts';
 import type { Statement, TaskItem } from './triple.ts';
@@ -98,7 +99,11 @@ function aboutAggregate(aggregate: Uint8Array, sizes: Omit<ResultSizes, 'aggrega
 }
 
 /** Formats a result file as text; equal contents give equal texts. */
-export function formatResultFile(result: ResultFile): string {
+export const formatResultFile = (result: ResultFile): string =>
+  decodeUtf8(encodeResultFile(result));
+
+/** Returns that text in UTF-8. A series may be long: its digits never become a string. */
+export function encodeResultFile(result: ResultFile): Uint8Array<ArrayBuffer> {
   // Microseconds are the finest resolution of the clocks.
   const rounded = (ms: number) => Math.round(ms * 1000) / 1000;
   const timings = Object.entries(result.timings).map(([name, ms]) => [name, rounded(ms)]);
@@ -109,12 +114,24 @@ export function formatResultFile(result: ResultFile): string {
     format: result.format,
     parameter_set: result.parameterSet,
     statement: encodeWireHex(result.statement),
-    aggregate: encodeWireHex(result.aggregate),
+    aggregate: '0x',
     sizes: Object.fromEntries(SIZE_NAMES.map((name) => [name, result.sizes[name]])),
     timings: Object.fromEntries(timings),
   };
-  return `${JSON.stringify(fields)}\n`;
+  const text = `${JSON.stringify(fields)}\n`;
+  const at = text.indexOf(AGGREGATE) + AGGREGATE.length;
+  const [head, tail] = [text.slice(0, at), text.slice(at)].map((part) =>
+    new TextEncoder().encode(part),
+  );
+  const file = new Uint8Array(head!.length + 2 * result.aggregate.length + tail!.length);
+  file.set(head!);
+  writeHex(file, head!.length, result.aggregate);
+  file.set(tail!, file.length - tail!.length);
+  return file;
 }
+
+/** What precedes the digits of the aggregate; a quote within a string is escaped. */
+const AGGREGATE = '"aggregate":"0x';
 
 /**
  * Reads a result file. Checks only its form; verifyResultFile checks the contents.

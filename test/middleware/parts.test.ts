@@ -2,10 +2,29 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { inspectAggregate, MAX_PROOF_ITEMS, verifyAggregate } from '../../src/aggregate/index.ts';
-import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
+import {
+  aggregateSync,
+  inspectAggregate,
+  MAX_PROOF_ITEMS,
+  verifyAggregate,
+} from '../../src/aggregate/index.ts';
+import type { Made } from '../../src/middleware/tasks/taskWork.ts';
+import { openWorker } from '../../src/middleware/tasks/workerPool.ts';
+import {
+  encodeResultFile,
+  makeResultFile,
+  parseResultFile,
+  verifyResultFile,
+} from '../../src/wire/resultFile.ts';
 import { expectProblem, recordedLog, serviceTest, type TestService, until } from './support.ts';
-import { bytesOf, makeMixedTriples, makeTriples, spoil, statementsOf } from './triples.ts';
+import {
+  bytesOf,
+  makeItems,
+  makeMixedTriples,
+  makeTriples,
+  spoil,
+  statementsOf,
+} from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
 
@@ -156,6 +175,19 @@ describe('a task with parts', () => {
 });
 
 describe('parts', () => {
+  it('are merged in a heap that has no room for their series', async () => {
+    const items = makeItems(100);
+    const aggregate = aggregateSync(items);
+    const part = makeResultFile({ processId: 1, aggregate, items, timings: {} });
+    const files = Array.from({ length: 400 }, () => encodeResultFile(part).buffer);
+    const worker = openWorker(40);
+    const work = { kind: 'merge', processId: 1, files };
+    const made = (await worker.call({ work, transfer: [...files] })) as Made;
+    expect(made.aggregateBytes).toBeGreaterThan(400 * aggregate.length);
+    expect(made.file.byteLength).toBeGreaterThan(50e6);
+    await worker.close();
+  });
+
   itIdle('are announced once per Idempotency-Key, in order', async () => {
     const id = await open(idle);
     const put = async (key?: string) => (await announce(id, undefined, key, idle)).json.part;

@@ -14,7 +14,7 @@ import { isCodedError } from '../../shared/errors.ts';
 import { unpackItems } from '../../shared/threads/packItems.ts';
 import type { WorkContext } from '../../shared/threads/serve.ts';
 import {
-  formatResultFile,
+  encodeResultFile,
   makeResultFile,
   mergeResultFiles,
   parseResultFile,
@@ -117,9 +117,9 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
 }
 
 function made(result: ResultFile): Made {
-  const file = new TextEncoder().encode(formatResultFile(result));
+  const file = encodeResultFile(result);
   return {
-    file: file.byteLength === file.buffer.byteLength ? file.buffer : file.slice().buffer,
+    file: file.buffer,
     sha256: sha256Of(file),
     format: result.format,
     aggregateBytes: result.aggregate.length,
@@ -130,7 +130,12 @@ function made(result: ResultFile): Made {
 function merge({ processId, files }: MergeWork, { tell }: WorkContext): Made {
   const startMs = performance.now();
   tell({ verified: true } satisfies News);
-  const parts = files.map((file) => parseResultFile(new Uint8Array(file)));
+  const parts = files.map((file) => {
+    const part = parseResultFile(new Uint8Array(file));
+    // Together they are as long as the result: each is freed once it is read.
+    structuredClone(file, { transfer: [file] });
+    return part;
+  });
   const merged = mergeResultFiles(processId, parts);
   return made({ ...merged, timings: { merge_ms: performance.now() - startMs } });
 }
