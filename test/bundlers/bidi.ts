@@ -33,6 +33,8 @@ export interface Firefox {
 
 /** A page of Firefox, used by its keyboard. */
 export interface FirefoxPage {
+  /** Opens another address in it. */
+  go(url: string): Promise<void>;
   /** @returns what the expression comes to there, a string */
   ask(expression: string): Promise<string>;
   /** Presses and releases keys one after the other; names of `KEYS`, `Shift+Tab`, characters. */
@@ -138,6 +140,7 @@ export async function openFirefox(program: string): Promise<Firefox> {
       const context = await openTab(session, url);
       await session.send('browsingContext.activate', { context });
       return {
+        go: (to) => navigate(session, context, to),
         ask: (expression) => askTab(session, context, expression),
         press: (...keys) => pressIn(session, context, keys),
       };
@@ -154,8 +157,12 @@ async function openTab(session: Session, url: string): Promise<string> {
   const { context } = await session.send<{ context: string }>('browsingContext.create', {
     type: 'tab',
   });
-  await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
+  await navigate(session, context, url);
   return context;
+}
+
+async function navigate(session: Session, context: string, url: string): Promise<void> {
+  await session.send('browsingContext.navigate', { context, url, wait: 'complete' });
 }
 
 async function askTab(session: Session, context: string, expression: string): Promise<string> {

@@ -1,7 +1,7 @@
 /** Browsers that open pages of bundles and examples; one of each for a test file. */
 import type { Browser, Page } from 'playwright-core';
 import { findChromium, openBrowser, PATIENCE_MS } from '../support/chromium.ts';
-import { type Firefox, findFirefox, openFirefox, REPORT } from './bidi.ts';
+import { type Firefox, type FirefoxPage, findFirefox, openFirefox, REPORT } from './bidi.ts';
 import type { JobReport } from './report.ts';
 
 const chromiumPath = findChromium();
@@ -40,6 +40,13 @@ export async function inChromium(url: string): Promise<JobReport> {
 export async function inFirefox(url: string): Promise<JobReport> {
   firefox ??= await openFirefox(firefoxPath!);
   return firefox.report(url);
+}
+
+/** Opens a page that stays in Firefox. @returns null without a Firefox */
+export async function firefoxPage(url: string): Promise<FirefoxPage | null> {
+  if (firefoxPath === undefined) return null;
+  firefox ??= await openFirefox(firefoxPath);
+  return firefox.open(url);
 }
 
 export async function closeBrowsers(): Promise<void> {
