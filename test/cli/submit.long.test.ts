@@ -12,7 +12,12 @@ import { serviceTest, startService } from '../middleware/support.ts';
 import { temporaryFolder } from './cli.ts';
 import { environment, falconry, writeTask } from './submitServer.ts';
 
-const { test, http } = serviceTest({ threads: 1 });
+/** Proofs would take most of the time; a long list comes in two parts. */
+const { test, http } = serviceTest({
+  threads: 1,
+  aggregateFormat: 'bundle',
+  maxBodyBytes: 3 * 2 ** 20,
+});
 let network: BadNetwork;
 let env: NodeJS.ProcessEnv;
 const folder = temporaryFolder();
