@@ -40,6 +40,26 @@ export function openBrowser(executablePath: string): Promise<Browser> {
 }
 
 /**
+ * The most memory that objects and buffers of a page need while it works, in MB: what is left after
+ * a collection, without the memory of WebAssembly modules.
+ */
+export async function liveMb<T>(page: Page, work: Promise<T>): Promise<[mb: number, result: T]> {
+  const session = await page.context().newCDPSession(page);
+  let isDone = false;
+  const result = work.finally(() => {
+    isDone = true;
+  });
+  let bytes = 0;
+  while (!isDone) {
+    await session.send('HeapProfiler.collectGarbage');
+    const { usedSize, backingStorageSize } = await session.send('Runtime.getHeapUsage');
+    bytes = Math.max(bytes, usedSize + backingStorageSize);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  return [bytes / 1e6, await result];
+}
+
+/**
  * Opens a page of a test.
  *
  * @param missing what its server could not find, for the error if the page does not load
