@@ -56,8 +56,7 @@ export function toHex(bytes: Uint8Array): string {
 
 /** Writes the digits as ASCII to `text`, from `at`; as {@link toHex}. */
 export function writeHex(text: Uint8Array, at: number, bytes: Uint8Array): void {
-  const length = lengthOf(bytes);
-  for (let i = 0; i < length; i++) {
+  for (let i = 0, length = lengthOf(bytes); i < length; i++) {
     const byte = bytes[i]!;
     text[at + 2 * i] = digitOf(byte >> 4);
     text[at + 2 * i + 1] = digitOf(byte & 15);

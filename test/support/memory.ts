@@ -32,8 +32,8 @@ function descendants(): number[] {
 }
 
 /**
- * Returns the memory of the processes below this one with this command, in MB. What several share is
- * divided among them. Files are left out: how many others map a program changes at any time.
+ * Returns the memory of the processes below this one with this command, in MB. What several share
+ * is divided among them. Files are left out: how many others map a program changes at any time.
  */
 function memoryMb(command: RegExp): number {
   const kilobytes = descendants()
