@@ -18,7 +18,7 @@ export const LIMITS = {
   'lines in src': 54_000,
   'files in src': 390,
   'lines in test': 85_500,
-  'words in docs': 66_900,
+  'words in docs': 67_300,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,
   decisions: 30,
