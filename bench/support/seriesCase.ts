@@ -1,5 +1,6 @@
 /**
- * One case of bench/series.ts, in its own process, so that its memory can be measured:
+ * One case of bench/series.ts, in its own process, so that its memory can be measured, which needs
+ * --expose-gc:
  *
  *   node bench/support/seriesCase.ts <file> <count> make     writes a series, prints the figures
  *   node bench/support/seriesCase.ts <file> <count> verify   reads it as a stream
@@ -21,12 +22,16 @@ export interface SeriesFigures {
   /** The largest resident size of the process, before and in all. */
   readonly beforeMb: number;
   readonly residentMb: number;
+  /** The most of the verifier's objects, buffers and modules that are alive. */
+  readonly liveMb: number;
   /** The verifier's WebAssembly memory. */
   readonly wasmMb: number;
 }
 
 const KEYS = 100;
 const MB = 1e6;
+/** Statements between two looks at what is alive. */
+const LOOK_EVERY = 5000;
 const residentMb = () => process.resourceUsage().maxRSS / 1e3;
 
 const [file = '', count = '0', what] = process.argv.slice(2);
@@ -53,6 +58,23 @@ function* made<T>(make: (i: number) => T): Generator<T> {
   }
 }
 
+function aliveMb(): number {
+  gc!();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / MB;
+}
+
+const idleMb = aliveMb();
+let liveMb = 0;
+let nextLook = LOOK_EVERY;
+function look(done: number): void {
+  if (done < nextLook) return;
+  nextLook += LOOK_EVERY;
+  const start = process.cpuUsage();
+  liveMb = Math.max(liveMb, aliveMb() - idleMb);
+  elsewhereMs += cpuMs(start);
+}
+
 const beforeMb = residentMb();
 const start = process.cpuUsage();
 let bytes = 0;
@@ -77,13 +99,16 @@ if (what === 'make') {
       yield piece as Uint8Array;
     }
   }
-  if (!(await verifyAggregateStream(counted(), made(statement)))) throw new Error('refused');
+  const onProgress = ({ done }: { readonly done: number }) => look(done);
+  const isValid = await verifyAggregateStream(counted(), made(statement), { onProgress });
+  if (!isValid) throw new Error('refused');
 }
 const figures: SeriesFigures = {
   bytes,
   cpuMs: cpuMs(start) - elsewhereMs,
   beforeMb,
   residentMb: residentMb(),
+  liveMb,
   wasmMb: takeInstance(bestModule(), 'rest').memoryBytes / MB,
 };
 console.log(JSON.stringify(figures));
