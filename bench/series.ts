@@ -49,7 +49,9 @@ export async function run({ quick, serve }: BenchOptions): Promise<void> {
         console.log(
           `  ${name}: ${(cpuMs / 1000).toFixed(2)} s of CPU, ${each} ms each; ` +
             `${residentMb.toFixed(0)} MB resident (${beforeMb.toFixed(0)} before)` +
-            `${name === 'verify' ? `, ${liveMb.toFixed(1)} MB alive, ${wasmMb.toFixed(1)} MB of a module` : ''}`,
+            (name === 'verify'
+              ? `, ${liveMb.toFixed(1)} MB alive, ${wasmMb.toFixed(1)} MB of a module`
+              : ''),
         );
       }
       return { count: Number(count), make, verify };

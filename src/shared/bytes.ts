@@ -48,18 +48,18 @@ export function wipe(...secrets: readonly Uint8Array[]): void {
 /** @returns lower-case hex, two digits per byte; no branch and no index depends on the bytes */
 export function toHex(bytes: Uint8Array): string {
   const text = new Uint8Array(2 * lengthOf(bytes));
-  writeHex(text, 0, bytes);
+  writeHex(text, bytes);
   const hex = decodeUtf8(text);
   fill(text, 0);
   return hex;
 }
 
-/** Writes the digits as ASCII to `text`, from `at`; as {@link toHex}. */
-export function writeHex(text: Uint8Array, at: number, bytes: Uint8Array): void {
-  for (let i = 0, length = lengthOf(bytes); i < length; i++) {
-    const byte = bytes[i]!;
-    text[at + 2 * i] = digitOf(byte >> 4);
-    text[at + 2 * i + 1] = digitOf(byte & 15);
+/** Writes the digits as ASCII to the start of `text`, as {@link toHex}. */
+export function writeHex(text: Uint8Array, bytes: Uint8Array): void {
+  const length = lengthOf(bytes);
+  for (let i = 0; i < length; i++) {
+    text[2 * i] = digitOf(bytes[i]! >> 4);
+    text[2 * i + 1] = digitOf(bytes[i]! & 15);
   }
 }
 

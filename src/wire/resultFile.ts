@@ -125,7 +125,7 @@ export function encodeResultFile(result: ResultFile): Uint8Array<ArrayBuffer> {
   );
   const file = new Uint8Array(head!.length + 2 * result.aggregate.length + tail!.length);
   file.set(head!);
-  writeHex(file, head!.length, result.aggregate);
+  writeHex(file.subarray(head!.length), result.aggregate);
   file.set(tail!, file.length - tail!.length);
   return file;
 }
