@@ -194,7 +194,7 @@ test(
       for (let i = 0; i < times; i++) yield* [...list, ...one];
     }
     const memory: number[] = [];
-    for (const times of [2, 2, 12]) {
+    for (const times of [1, 1, 5]) {
       expect(await verifyAggregateStream(bytes(times), statements(times))).toBe(true);
       const lab = takeInstance(bestModule(), 'rest');
       memory.push(lab.memoryBytes);
