@@ -101,7 +101,7 @@ export function decodePublicKey(pk: usize, h: usize, logn: i32): i32 {
  * Bounds: h in [0, q)
  * Memory: h, pk
  * Secret: none (h is public); straight-line nonetheless
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  reveals(0), logn in {9, 10}
  */
 export function encodePublicKey(pk: usize, h: usize, logn: i32): void {
   store<u8>(pk, logn);

@@ -111,7 +111,7 @@ export function treeBytes(logn: i32): usize {
  * Memory: SK, EXPANDED, SIGN_TMP
  * Secret: all; the only branches are on acceptance
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID; EXPANDED cleared
- * Proof:  none: its parts are proved; all paths together need more memory than there is
+ * Proof:  none: proved as part of expandSecretKey
  */
 export function makeExpanded(logn: i32): i32 {
   const n: usize = <usize>1 << logn;
@@ -157,7 +157,7 @@ function fftOfSmall(out: usize, a: usize, logn: i32): void {
  * Secret: all
  * Errors: E_SK_INVALID if f G - g F is not q, or a deviation of the tree is outside [sigmaMin,
  *         1.8205]
- * Proof:  paths(4), logn in {9}
+ * Proof:  reveals(2), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
  */
 function buildTree(logn: i32, small: usize): i32 {
@@ -208,7 +208,7 @@ function buildTree(logn: i32, small: usize): i32 {
  * Shape:  f, F: f64[n] -> -f, -F; g (at g00), G (at g11): f64[n] -> g00, g01, g11: f64[n],
  *         transforms
  * Secret: all
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  reveals(0), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
  */
 function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn: i32): u64 {
@@ -263,7 +263,7 @@ function gramMatrix(f: usize, F: usize, g00: usize, g01: usize, g11: usize, logn
  * Bounds: n >= 8
  * Memory: children must not overlap the rest
  * Secret: all
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  reveals(0), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
  */
 function ldlNode(l10: usize, children: usize, g00: usize, g01: usize, g11: usize, logn: i32): void {
@@ -312,7 +312,7 @@ function ldlNode(l10: usize, children: usize, g00: usize, g01: usize, g11: usize
  * Shape:  matrix: g00 || g01, f64[2n] -> tree
  * Memory: tmp: f64[4n]
  * Secret: all
- * Proof:  paths(1), logn in {8}
+ * Proof:  reveals(0), logn in {8}
  * Builds: falcon, falcon.relaxed
  */
 function ldlTree(tree: usize, matrix: usize, logn: i32, tmp: usize, inverse: u64): void {

@@ -151,7 +151,7 @@ function fftLastTwoLevels(a: usize, blocks: usize, im: usize): void {
  * Bounds: 2 <= n <= 1024
  * Memory: none beyond a
  * Secret: a (no branch or index depends on it)
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  reveals(0), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
  */
 export function fft(a: usize, logn: i32): void {
@@ -313,7 +313,7 @@ function ifftTopLevel(a: usize, half: usize, scale: u64): void {
  * Bounds: 2 <= n <= 1024
  * Memory: none beyond a
  * Secret: a (no branch or index depends on it)
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  reveals(0), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
  */
 export function ifft(a: usize, logn: i32): void {

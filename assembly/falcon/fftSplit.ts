@@ -18,7 +18,7 @@ import { ROOT_IM, ROOT_RE } from './fftTables.gen';
  * Bounds: 8 <= n <= 1024
  * Memory: f and out must not overlap
  * Secret: f (no branch or index depends on it)
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  reveals(0), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
  */
 export function splitFft(out: usize, f: usize, logn: i32): void {
@@ -82,7 +82,7 @@ export function splitPair(
  * Bounds: 8 <= n <= 1024
  * Memory: f and halves must not overlap
  * Secret: halves (no branch or index depends on it)
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  reveals(0), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
  */
 export function mergeFft(f: usize, halves: usize, logn: i32): void {

@@ -59,7 +59,7 @@ function squeezePointCt(cRaw: usize, state: usize, logn: i32): void {
  * Bounds: at most n / 2 - 1 words are rejected, at most n / 2 are left over
  * Memory: WORDS, MOVES, cRaw
  * Secret: all
- * Proof:  paths(1), bytes logn in {1496 9, 2720 10}
+ * Proof:  reveals(0), bytes logn in {1496 9, 2720 10}
  */
 export function keepWords(cRaw: usize, bytes: usize, logn: i32): void {
   // half a vector is left for n = 512: words that are rejected

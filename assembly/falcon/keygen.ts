@@ -75,7 +75,7 @@ export function keygen(logn: i32, seedLen: i32): i32 {
  * Memory: PK, ROW, SMALL (cleared)
  * Secret: SK
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID; PK is zeroed
- * Proof:  none: its parts are proved; all paths together need more memory than there is
+ * Proof:  reveals(5), logn in {9, 10}
  */
 export function publicKey(logn: i32): i32 {
   const f = SMALL;

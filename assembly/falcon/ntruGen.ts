@@ -24,7 +24,7 @@ export const TOO_SKEW: i32 = 3;
  * Shape:  f, g: i8[n]
  * Memory: FLOATS: f (n) | g (n) | norms (n/2)
  * Secret: f, g
- * Proof:  paths(1), logn in {9, 10}
+ * Proof:  reveals(0), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
  */
 export function gramSchmidtNorm(logn: i32, f: usize, g: usize): u64 {

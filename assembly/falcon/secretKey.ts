@@ -85,7 +85,7 @@ function packSmall(src: usize, out: usize, logn: i32, bits: i32): i32 {
  * Memory: none beyond the outputs
  * Secret: all; no branch or index depends on a coefficient
  * Errors: E_SK_HEADER, E_SK_RANGE (a coefficient is the forbidden -2^(bits-1)); outputs zeroed
- * Proof:  paths(3), logn in {9, 10}
+ * Proof:  reveals(2), logn in {9, 10}
  */
 export function decodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
   const n = 1 << logn;
@@ -118,7 +118,7 @@ export function decodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
  * Memory: none beyond SK
  * Secret: all; no branch or index depends on a coefficient
  * Errors: E_SK_RANGE (a coefficient exceeds its bound); SK zeroed
- * Proof:  paths(2), logn in {9, 10}
+ * Proof:  reveals(1), logn in {9, 10}
  */
 export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
   const n = 1 << logn;

@@ -54,6 +54,8 @@ export function noteUse(logn: i32, tmp: i32): void {
  *
  * Memory: SK -> EXPANDED; SIGN_TMP
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID
+ * Proof:  reveals(7), logn in {9, 10}
+ * Builds: falcon, falcon.relaxed
  */
 export function expandSecretKey(logn: i32): i32 {
   noteUse(logn, 8);
@@ -77,7 +79,9 @@ export function expandSecretKey(logn: i32): i32 {
  * Secret: EXPANDED, the sampler seed
  * Errors: E_INTERNAL (a damaged tree, a result that does not verify), SIG cleared;
  *         otherwise the signature's length
- * Proof:  none: rejection: branches on accepted candidates
+ * Proof:  reveals(9, shifts 1, judgeFour & 4294967295),
+ *         logn format messageLen profile in {9 2 64 0, 10 2 64 0}
+ * Builds: falcon, falcon.relaxed
  */
 export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   shakeInit(SEEDS);

@@ -79,11 +79,11 @@ export function verifyPoint(cRaw: usize, prepared: usize, sigLen: i32, logn: i32
  * The norm test, for the decoded s2 in S2 and a copy in PRODUCT.
  *
  * Spec:   Falcon, round 3, Algorithm 16, lines 5-6
- * Shape:  cRaw: i16[n] of hashToPoint.ts; prepared: i16[2n]
- * Bounds: |s2| <= 2047
+ * Shape:  cRaw: i16[n]; prepared: i16[2 * n]; S2, PRODUCT: i16[n] -> PRODUCT: i16[n]
+ * Bounds: any cRaw, any prepared, |S2| <= 2047
  * Memory: cRaw, prepared, S2, PRODUCT
  * Errors: E_SIG_NORM
- * Proof:  none: composed of ntt, pointwisePrepared, intt and isShort, all proved
+ * Proof:  verdict(), logn in {9, 10}
  */
 export function judge(cRaw: usize, prepared: usize, logn: i32): i32 {
   ntt(PRODUCT, logn);
@@ -100,7 +100,7 @@ export function judge(cRaw: usize, prepared: usize, logn: i32): i32 {
  * Shape:  cRaw, r, s2: i16[n]
  * Bounds: any cRaw, |r| <= 12288, |s2| <= 2047
  * Memory: cRaw, r, s2
- * Proof:  none: norm() is not run, because binding its parameters takes minutes
+ * Proof:  none: proved as part of judge
  */
 function isShort(cRaw: usize, r: usize, s2: usize, logn: i32): bool {
   const q = v128.load(Q_LANES);

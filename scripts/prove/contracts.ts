@@ -8,7 +8,7 @@
  *   Secret: coefs
  *   Proof:  ntt(), logn in {9, 10}                  a proof of statements.ts, and its instances
  *   Proof:  digits(), count bits in {4 11, 3 15}
- *   Proof:  paths(3), logn in {9, 10}               secret independence; the rest may be in words
+ *   Proof:  reveals(2), logn in {9, 10}             secret independence; the rest may be in words
  *   Proof:  none: the reason
  *   Builds: falcon, falcon.relaxed                  only these modules; others have other code
  *
@@ -144,7 +144,7 @@ function parseContract(file: string, block: string, name: string, parameters: st
   const none = proof === undefined ? undefined : /^none: +(.+)$/.exec(proof)?.[1];
   const isProved = proof !== undefined && none === undefined;
   // Paths are about all memory: their contracts may be in words.
-  const isExact = isProved && !proof.startsWith('paths(');
+  const isExact = isProved && !proof.startsWith('reveals(');
   const sides = (title: string) => (isExact ? (fields.get(title) ?? '') : '').split('->');
   const [shape, bounds] = [sides('Shape'), sides('Bounds')];
   const side = (i: number): Side => ({

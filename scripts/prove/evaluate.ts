@@ -68,6 +68,8 @@ const MEANINGS: Record<string, Meaning> = {
   narrow_s: (w, [x]) => clamp(x!, lowest(w), highest(w)),
   narrow_u: (w, [x]) => signed(w, clamp(x!, 0n, (1n << BigInt(w)) - 1n)),
   resize: (_, [x]) => x!,
+  // The same value, of which nothing but its bounds is recorded.
+  name: (_, [x]) => x!,
   // The bits from k % 128 up to k / 128, as an unsigned or a signed number.
   field: (_, [x], k) => unsigned(Math.floor(k / 128) - (k % 128), x! >> BigInt(k % 128)),
   signedField: (_, [x], k) => signed(Math.floor(k / 128) - (k % 128), x! >> BigInt(k % 128)),

@@ -44,6 +44,8 @@ export class Machine {
   last: string | undefined;
   /** Sees each call. */
   onCall: ((index: number, args: readonly Value[]) => void) | undefined;
+  /** Sees the end of each call. */
+  onReturn: ((index: number, results: readonly Value[]) => void) | undefined;
   /** Chooses at branches that depend on an input; without it they end the run. */
   decide: ((condition: Term, where: string) => boolean) | undefined;
 
@@ -70,7 +72,9 @@ export class Machine {
     this.touched.add(index);
     if (!this.ran.has(index)) this.ran.set(index, new Uint8Array(body.code.length));
     this.onCall?.(index, args);
-    return new Frame(this, index, args).run();
+    const results = new Frame(this, index, args).run();
+    this.onReturn?.(index, results);
+    return results;
   }
 }
 

@@ -11,12 +11,15 @@ import {
 } from './contracts.ts';
 import type { Module } from './decode.ts';
 import { isVector, Machine, type Value } from './execute.ts';
+import { FIRST_TERM } from './modular.ts';
 import { PRIMES, RESIDUES } from './references.ts';
 import type { Term } from './terms.ts';
 
 /** Where callers' regions begin: beyond the static memory of every module. */
 const REGIONS = 2_097_152;
 const MAX_PAGES = 128;
+/** The kind of an export that is a global: the address of a region. */
+const GLOBAL = 3;
 /** The most steps of a hasty run: changed kernels may never end. */
 const HASTY_STEPS = 2_000_000;
 
@@ -86,7 +89,7 @@ export class Kernel {
     const regions = [...input.regions, ...output.regions];
     for (const region of regions) if (!this.#placed.has(region.name)) this.#place(region);
     // Paths are about all memory, wherever pointers point to.
-    if (contract.proof?.reference === 'paths') return;
+    if (contract.proof?.reference === 'reveals') return;
     for (const [name, at] of this.#fixedParameters(binding)) {
       const region = regions.find((one) => one.name === name)!;
       this.#placed.set(name, this.#sized(region, at));
@@ -121,6 +124,12 @@ export class Kernel {
   }
 
   #place(region: Region): void {
+    const own = this.module.exports.get(region.name);
+    if (own?.kind === GLOBAL) {
+      const { value } = this.module.globals[own.index]!;
+      this.#placed.set(region.name, this.#sized(region, Number(value)));
+      return;
+    }
     const placed = this.#sized(region, this.#end);
     this.#placed.set(region.name, placed);
     this.#end += Math.ceil((placed.count * placed.size) / 64) * 64 + 64;
@@ -279,6 +288,22 @@ export class Kernel {
   put(at: number, term: Term): void {
     this.machine.memory.store(at, term);
     this.placements.push([at, term]);
+  }
+
+  /**
+   * Gives names to terms of 16 bits in memory: what follows is about any values within the bound.
+   */
+  name(at: number, count: number, bound: bigint): readonly Term[] {
+    const { terms, memory } = this.machine;
+    return Array.from({ length: count }, (_, i) => {
+      const term = memory.load(at + 2 * i, 2);
+      const isWithin = term.low >= -bound && term.high <= bound;
+      this.check(isWithin, () => `value ${i} in [${term.low}, ${term.high}], beyond ${bound}`);
+      const name = terms.opaque('name', 16, [term], [-bound, bound]);
+      if (name.value === undefined) name.key = FIRST_TERM + name.id;
+      memory.store(at + 2 * i, name);
+      return name;
+    });
   }
 
   /** Calls the kernel. @returns its results */

@@ -14,7 +14,7 @@ export interface Form {
 }
 
 /** Keys of inputs are below it, keys of other terms are not. */
-const FIRST_TERM = 2 ** 23;
+export const FIRST_TERM = 2 ** 23;
 const SPAN = 2 ** 25;
 const NONE: Form = { keys: new Float64Array(0), values: new Float64Array(0) };
 const single = (key: number, value: number): Form => ({

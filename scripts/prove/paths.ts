@@ -1,60 +1,65 @@
 /**
- * Secret independence over all paths. Everything but the module's static data is unknown: whatever
- * the function reads before it writes it is an input. Addresses, lengths and shift counts must be
- * known all the same; where a branch depends on an input, both ways are taken. So the function has
- * a number of paths, and which one is taken is all that the flow of control and addresses reveal.
+ * Secret independence over all paths. Everything but the module's static data is a secret, and so
+ * are all parameters that the instance doesn't give. Addresses, lengths and shift counts don't
+ * depend on secrets; so many branches do, and reveal, together, all that control flow and addresses
+ * reveal.
  */
-import { choices, type Kernel } from './kernel.ts';
+import { Flow } from './flow.ts';
+import { choices, functionNamed, isStatic, type Kernel } from './kernel.ts';
 import type { Statement } from './statements.ts';
+import type { Term } from './terms.ts';
+import { addressesOf, SECRET, SECRET_CELL, World } from './worlds.ts';
 
 /** Where pointers point to, and how far apart. */
 const FIRST = 2_097_152;
 const APART = 262_144;
 
-/** The most decisions on a path. */
-const DEPTH = 16;
-
-/** There are exactly so many paths. */
-const paths: Statement = (kernel, [count]) => {
-  const open: boolean[][] = [[]];
-  let found = 0;
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    follow(kernel, path, open);
-    found++;
-  }
-  kernel.check(found === Number(count), () => `${found} paths instead of ${count}`);
-};
-
-/** Runs one path, which begins with these decisions; adds the ways that it doesn't take. */
-function follow(kernel: Kernel, path: boolean[], open: boolean[][]): void {
+/**
+ * Exactly so many branches depend on secrets. Bits of the results of some functions are declared to
+ * be revealed, and so many shift counts may depend on secrets: `reveals(3, shifts 1, f & 7)`.
+ */
+const reveals: Statement = (kernel, [count, ...declared]) => {
   const { module, instance, index } = kernel;
-  const machine = kernel.newMachine();
-  machine.memory.forget(module.data);
-  machine.terms.isShallow = true;
-  let taken = 0;
-  machine.decide = (_, where) => {
-    if (taken === DEPTH) throw new Error(`more than ${DEPTH} branches depend on inputs: ${where}`);
-    if (taken === path.length) {
-      open.push([...path, false]);
-      path.push(true);
-    }
-    return path[taken++]!;
-  };
+  const shifts = declared.map((text) => /^shifts (\d+)$/.exec(text)?.[1]).find(Boolean);
+  const masks = declared.filter((text) => text.includes('&'));
+  const bits = masks.map((text): [number, bigint] => {
+    const [, name, mask] = /^(\w+) & (\d+)$/.exec(text)!;
+    return [functionNamed(module, name!), BigInt(mask!)];
+  });
+  const flow = new Flow(module, new Map(bits));
+  const world = initialWorld(kernel);
   const args = parametersOf(kernel).map(({ name, type }, i) => {
     const value = instance[name] ?? (type === 'usize' ? FIRST + APART * i : undefined);
-    const width = type.endsWith('64') ? 64 : 32;
-    return value === undefined
-      ? machine.terms.input(width, name, 0)
-      : machine.terms.constant(width, value);
+    return value === undefined ? SECRET : BigInt(value);
   });
-  machine.call(index, args);
-  const { touched, memory } = machine;
-  // Only what the proof depends on is kept: there may be many paths.
-  kernel.machines[kernel.machines.indexOf(machine)] = {
-    ...{ touched, memory: { everRead: memory.everRead } },
+  const [, after] = flow.call(index, args, world);
+  const read = [...after.touched].flatMap(addressesOf).filter((at) => isStatic(module, at));
+  kernel.machines.push({ touched: flow.called, memory: { everRead: new Set(read) } });
+  const compare = (what: string, places: ReadonlySet<string>, expected: number) =>
+    kernel.check(places.size === expected, () => {
+      const list = [...places].join('; ');
+      return `${places.size} ${what} depend on inputs instead of ${expected}: ${list}`;
+    });
+  compare('branches', flow.revealing, Number(count));
+  compare('shift counts', flow.shifting, Number(shifts ?? 0));
+  const unused = bits.find(([index]) => !flow.called.has(index));
+  kernel.check(unused === undefined, () => 'a function whose result is revealed is not called');
+};
+
+/** Memory and globals after the module's start. */
+function initialWorld({ module, machine }: Kernel): World {
+  const { bytes } = machine.memory;
+  const cells = new Uint16Array(bytes.length).fill(SECRET_CELL);
+  // Zeros at the ends of segments aren't stored: these are on multiples of 16.
+  for (const segment of module.data) {
+    const [from, to] = [segment.at & ~15, (segment.at + segment.bytes.length + 15) & ~15];
+    cells.set(bytes.subarray(from, to), from);
+  }
+  const valueOf = ({ value }: Term): bigint => {
+    if (value === undefined) throw new Error('a global is not known');
+    return value;
   };
-  const faults = machine.terms.faults;
-  kernel.check(faults.length === 0, () => faults[0]!);
+  return World.of(machine.globals.map(valueOf), cells);
 }
 
 /**
@@ -74,4 +79,4 @@ function parametersOf({ contract: { parameters, name }, instance, module, index 
   return ways[0]!;
 }
 
-export const PATHS: Readonly<Record<string, Statement>> = { paths };
+export const PATHS: Readonly<Record<string, Statement>> = { reveals };

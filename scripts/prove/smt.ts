@@ -26,6 +26,14 @@ export class Script {
     this.#lines.push(line);
   }
 
+  /** Makes a term an unknown, whatever it is computed from. @returns its name */
+  declare(term: Term): string {
+    const name = `t${this.#names.size}`;
+    this.#names.set(term.id, name);
+    this.add(`(declare-const ${name} (_ BitVec ${term.width}))`);
+    return name;
+  }
+
   /** The name of a term. @throws Error if an operation has no formula */
   of(start: Term): string {
     const stack = [start];
@@ -50,10 +58,13 @@ export class Script {
       this.#names.set(id, literal(value, width));
       return;
     }
+    if (op === 'input') {
+      this.declare(term);
+      return;
+    }
     const name = `t${this.#names.size}`;
     this.#names.set(id, name);
-    if (op === 'input') this.add(`(declare-const ${name} (_ BitVec ${width}))`);
-    else this.add(`(define-fun ${name} () (_ BitVec ${width}) ${this.#formula(term)})`);
+    this.add(`(define-fun ${name} () (_ BitVec ${width}) ${this.#formula(term)})`);
   }
 
   #formula({ op, width, args, immediate }: Term): string {

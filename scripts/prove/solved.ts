@@ -1,9 +1,17 @@
 /** The proofs that need z3. */
+import {
+  checkRoots,
+  compareProducts,
+  leavesOf,
+  watch,
+  wordsAt,
+} from './composed.ts';
 import { Stopped, type Value } from './execute.ts';
-import { isStatic, type Kernel } from './kernel.ts';
+import { functionNamed, isStatic, type Kernel } from './kernel.ts';
+import { Forms, isForm } from './modular.ts';
 import { BASE_SAMPLER, FALCON_Q, NORM_LIMITS } from './references.ts';
 import { literal, Script } from './smt.ts';
-import type { Statement } from './statements.ts';
+import { compareInverse, compareTransform, type Statement } from './statements.ts';
 import type { Term } from './terms.ts';
 
 /** Bytes as one number, the first one being the most significant. */
@@ -144,31 +152,98 @@ function streamOf(kernel: Kernel): number {
     .reduce((a, b) => Math.min(a, b));
 }
 
-/** Whether the squared norm of (cRaw + 2^15 - r mod q, centred, and s2) is at most the limit. */
-const norm: Statement = (kernel) => {
+/** E_SIG_NORM of the wire contract. */
+const TOO_LONG = -6n;
+
+/**
+ * For every encoded key that is accepted, every point c and every s2 within its bounds: the status
+ * is OK if the squared norm of (c - s2 h mod q, centred, and s2) is at most the limit, and otherwise
+ * E_SIG_NORM.
+ */
+const verdict: Statement = (kernel) => {
   const { machine, instance } = kernel;
-  const [c, r, s] = ['cRaw', 'r', 's2'].map((name) => kernel.inputs(name));
+  const n = 2 ** instance.logn!;
+  const product = kernel.address('PRODUCT');
+  checkRoots(kernel);
+  let source: readonly Term[] = [];
+  let values: readonly Term[] = [];
+  const compared = new Set<string>();
+  /** Compares what the product's region holds, once, and names it. */
+  const stage = (bound: bigint, compare: (words: Term[]) => void): void => {
+    const words = wordsAt(kernel, product, n);
+    const key = words.map(({ id }) => id).join();
+    if (!compared.has(key)) compare(words);
+    compared.add(key);
+    values = kernel.name(product, n, bound);
+  };
+  let key: readonly Term[] = [];
+  const begins = {
+    intt: () => stage(13219n, (words) => compareProducts(kernel, [values, key], words)),
+  };
+  watch(kernel, begins, {
+    decodePublicKey: () => {
+      source = kernel.name(product, n, 6144n);
+    },
+    ntt: () => stage(32604n, (words) => compareTransform(kernel, source, words)),
+    intt: () => stage(12288n, (words) => compareInverse(kernel, values, words)),
+  });
+  prepareKey(kernel, () => values.length === n);
+  key = values;
+  source = kernel.inputs('S2');
+  kernel.filled.add('PRODUCT');
   const conditions = new Set<Term>();
   // One branch, on the sign bits that were collected.
   const [refused, accepted] = [true, false].map((isTaken) => {
+    source.forEach((term, i) => {
+      kernel.put(product + 2 * i, term);
+    });
     machine.decide = (condition) => {
       conditions.add(condition);
       return isTaken;
     };
     return kernel.call()[0] as Term;
   });
-  const limit = NORM_LIMITS[instance.logn!]!;
-  const comparison = accepted!.args[0];
-  const [total, most] = comparison?.args ?? [];
+  const [isShort, yes, no] = accepted!.args;
+  const comparison = isShort?.args[0];
   const isComparison =
     conditions.size === 1 &&
-    refused!.value === 0n &&
-    accepted!.op === 'bool' &&
+    refused!.value === TOO_LONG &&
+    accepted!.op === 'select' &&
+    yes?.value === 0n &&
+    no?.value === TOO_LONG &&
+    isShort?.op === 'bool' &&
     comparison?.op === 'le_u' &&
-    most?.value === limit;
-  kernel.check(isComparison, () => 'the result is not a comparison with the limit');
-  const lanes = leavesOf(total!, 'add').map((lane) => lane.args[0]!);
-  const bits = leavesOf([...conditions][0]!, 'or');
+    comparison.args[1]!.value === NORM_LIMITS[instance.logn!]!;
+  kernel.check(isComparison, () => 'the status is not a comparison with the limit');
+  checkNorm(kernel, [...conditions][0]!, comparison!.args[0]!, values);
+};
+
+/** Prepares an encoded key, of any values, from where the module reads it. */
+function prepareKey(kernel: Kernel, isDone: () => boolean): void {
+  const { module, machine, instance } = kernel;
+  const n = 2 ** instance.logn!;
+  const at = Number(module.globals[module.exports.get('PK')!.index]!.value);
+  kernel.put(at, machine.terms.constant(8, instance.logn!));
+  // Two bytes more are read.
+  kernel.unknowns('pk', at + 1, (7 * n) / 4 + 2, 8);
+  kernel.filled.add('prepared');
+  const index = functionNamed(module, 'prepareInto');
+  const isFixed = module.types[module.functions[index]!]!.parameters.length === 2;
+  const args = [kernel.address('prepared'), ...(isFixed ? [] : [at]), instance.logn!];
+  // One branch, on the status.
+  for (const isTaken of [false, true]) {
+    machine.decide = () => isTaken;
+    kernel.callNamed('prepareInto', ...args);
+    if (isDone()) return;
+  }
+}
+
+/** The total is the squared norm, unless a bit of the mask is set: then it is above 2^31. */
+function checkNorm(kernel: Kernel, mask: Term, total: Term, r: readonly Term[]): void {
+  const [c, s] = ['cRaw', 'S2'].map((name) => kernel.inputs(name));
+  const forms = new Forms(kernel.machine.terms, FALCON_Q);
+  const lanes = leavesOf(total, 'add').map((lane) => lane.args[0]!);
+  const bits = leavesOf(mask, 'or');
   kernel.check(lanes.length === 4 && bits.length === 4, () => 'there are not four sums');
   for (const bit of bits) {
     const i = bit.op === 'shl' ? bit.immediate : 0;
@@ -186,7 +261,7 @@ const norm: Statement = (kernel) => {
         const isOwn = squares.some((dot) => isSquare(dot, half, s![at]!));
         const isCentred = squares.some((dot) => {
           const x = dot?.args[2 * half];
-          return x && isSquare(dot, half, x) && isMagnitude(x, c![at]!, r![at]!);
+          return x && isSquare(dot, half, x) && isMagnitude(forms, x, c![at]!, r[at]!);
         });
         kernel.check(isOwn && isCentred, () => `coefficient ${at} is not squared`);
       }
@@ -196,11 +271,6 @@ const norm: Statement = (kernel) => {
   }
   const own = new Set(bits.map((bit) => (bit.op === 'shl' ? bit.immediate : 0)));
   kernel.check(own.size === 4 && new Set(lanes).size === 4, () => 'a sum is missing');
-};
-
-/** The terms that are joined by an operation. */
-function leavesOf(term: Term, op: string): Term[] {
-  return term.op === op ? term.args.flatMap((arg) => leavesOf(arg, op)) : [term];
 }
 
 /** The term whose sign a bit of a mask is. */
@@ -225,20 +295,33 @@ function peel(sum: Term): [product: Term | undefined, rest: Term | undefined] {
 const isSquare = (dot: Term | undefined, half: number, term: Term): boolean =>
   dot?.op === 'dot' && dot.args[2 * half] === term && dot.args[2 * half + 1] === term;
 
-/** Whether a term is |c + 2^15 - r mod q|, centred, for all c and all r within its bounds. */
-function isMagnitude(x: Term, c: Term, r: Term): boolean {
+/**
+ * Whether a term is |c + 2^15 - r mod q|, centred: it is computed from a representative between -q
+ * and q, and is right for each of these.
+ */
+function isMagnitude(forms: Forms, x: Term, c: Term, r: Term): boolean {
+  const expected = new Map([
+    [0, 32768 % FALCON_Q],
+    [c.key, 1],
+    [r.key, FALCON_Q - 1],
+  ]);
+  const limit = BigInt(FALCON_Q);
+  const isRepresentative = (term: Term) =>
+    term.width === 16 &&
+    term.low > -limit &&
+    term.high < limit &&
+    isForm(forms.of(term), expected);
+  const near = [x, ...x.args, ...x.args.flatMap(({ args }) => args)];
+  const y = near.find(isRepresentative);
+  if (y === undefined) return false;
   const script = new Script();
-  const wide = (term: Term) => `((_ sign_extend 16) ${script.of(term)})`;
+  const name = script.declare(y);
   const value = script.of(x);
-  const [q, start] = [literal(FALCON_Q, 32), literal(32768 + FALCON_Q, 32)];
-  const rest = `(bvurem (bvadd ${start} (bvsub ${wide(c)} ${wide(r)})) ${q})`;
-  const isHigh = `(bvugt ${rest} ${literal((FALCON_Q - 1) / 2, 32)})`;
-  const magnitude = `(ite ${isHigh} (bvsub ${q} ${rest}) ${rest})`;
-  const isWithin = [
-    `(bvsle ${literal(r.low, 16)} ${script.of(r)})`,
-    `(bvsle ${script.of(r)} ${literal(r.high, 16)})`,
-  ].join(' ');
-  return script.proves(`(=> (and ${isWithin}) (= ((_ sign_extend 16) ${value}) ${magnitude}))`);
+  const q = literal(FALCON_Q, 16);
+  const rest = `(bvurem (bvadd ${name} ${q}) ${q})`;
+  const isHigh = `(bvugt ${rest} ${literal((FALCON_Q - 1) / 2, 16)})`;
+  const isWithin = `(bvslt ${literal(-limit, 16)} ${name}) (bvslt ${name} ${q})`;
+  return script.proves(`(=> (and ${isWithin}) (= ${value} (ite ${isHigh} (bvsub ${q} ${rest}) ${rest})))`);
 }
 
-export const SOLVED: Readonly<Record<string, Statement>> = { publicKey, baseSampler, norm };
+export const SOLVED: Readonly<Record<string, Statement>> = { publicKey, baseSampler, verdict };

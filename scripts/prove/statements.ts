@@ -82,33 +82,44 @@ const toForm: Statement = (kernel, args) => {
   });
 };
 
-/** The transform of X^n + 1 mod 12289, in NTT order. */
-const ntt: Statement = (kernel) => {
-  const { logn } = kernel.instance;
-  const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
-  kernel.call();
-  compare(kernel, kernel.outputs(outputNames(kernel)[0]!), [FALCON_Q], (index, p) => {
-    const root = falconRoot(logn!, index);
+/** Whether outputs are the transform of X^n + 1 mod 12289 of terms, in NTT order. */
+export function compareTransform(
+  kernel: Kernel,
+  inputs: readonly Term[],
+  outputs: readonly Term[],
+): void {
+  compare(kernel, outputs, [FALCON_Q], (index, p) => {
+    const root = falconRoot(kernel.instance.logn!, index);
     let value = inverse(root, p);
     return linearForm(inputs, p, () => (value = (value * root) % p));
   });
-};
+}
 
-/** Its inverse. */
-const intt: Statement = (kernel) => {
-  const { logn } = kernel.instance;
-  const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
-  kernel.call();
-  const roots = inputs.map((_, i) => inverse(falconRoot(logn!, i), FALCON_Q));
+/** Whether they are its inverse. */
+export function compareInverse(
+  kernel: Kernel,
+  inputs: readonly Term[],
+  outputs: readonly Term[],
+): void {
+  const roots = inputs.map((_, i) => inverse(falconRoot(kernel.instance.logn!, i), FALCON_Q));
   const powers = roots.map(() => inverse(inputs.length, FALCON_Q));
-  compare(kernel, kernel.outputs(outputNames(kernel)[0]!), [FALCON_Q], (_, p) => {
+  compare(kernel, outputs, [FALCON_Q], (_, p) => {
     const form = linearForm(inputs, p, (i) => powers[i]!);
     roots.forEach((root, i) => {
       powers[i] = (powers[i]! * root) % p;
     });
     return form;
   });
-};
+}
+
+/** One of them, in place or not. */
+const transform =
+  (comparison: typeof compareTransform): Statement =>
+  (kernel) => {
+    const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
+    kernel.call();
+    comparison(kernel, inputs, kernel.outputs(outputNames(kernel)[0]!));
+  };
 
 /** The primes of a region: six, or Falcon's. */
 const primesOf = (kernel: Kernel, name: string): readonly number[] => {
@@ -561,7 +572,8 @@ const chacha8: Statement = (kernel) => {
 
 /** By the name in `Proof:`. */
 export const STATEMENTS: Readonly<Record<string, Statement>> = {
-  ...{ toForm, ntt, intt, product, preparedProduct, sum, power12287, residues, reconstruct },
+  ...{ ntt: transform(compareTransform), intt: transform(compareInverse) },
+  ...{ toForm, product, preparedProduct, sum, power12287, residues, reconstruct },
   ...{
     blockSums,
     rowProducts,
