@@ -37,9 +37,11 @@ export function writeSignature(logn: i32, format: i32): i32 {
  * Decodes PK to PRODUCT, in [0, q).
  *
  * Spec:   Falcon, round 3, section 3.11.4
- * Shape:  -> PRODUCT: u16[n]
+ * Shape:  PK: u8[1 + 7 * n / 4] -> PRODUCT: u16[n]
+ * Bounds: any PK -> PRODUCT in [0, q)
  * Memory: PK, PRODUCT
  * Errors: E_PK_HEADER, E_PK_RANGE
+ * Proof:  canonicalKey(), logn in {9, 10}
  */
 export function readPublicKey(logn: i32): i32 {
   const status = codec.decodePublicKey(PK, PRODUCT, logn);
@@ -51,8 +53,11 @@ export function readPublicKey(logn: i32): i32 {
  * Hashes salt (bytes 1-40 of SIG) and message to POINT, in [0, q).
  *
  * Spec:   Falcon, round 3, Algorithm 3
- * Shape:  message as for hashMessage, profile of profile.ts -> POINT: u16[n]
+ * Shape:  SIG: u8[41]; IN: u8[messageLen] -> POINT: u16[n]
+ * Bounds: any SIG, any IN -> POINT in [0, q)
  * Memory: SIG, IN, SHAKE, POINT, COUNTER
+ * Proof:  hash(), profile logn messageLen pattern in {0 9 200 0, 0 9 200 1, 0 10 200 0, 2 9 200 0,
+ *         3 9 200 0}
  */
 export function hashToPoint(logn: i32, messageLen: i32, profile: i32): void {
   makePoint(profile, COMPRESSED, SIG + 1, messageLen, logn);
@@ -63,10 +68,11 @@ export function hashToPoint(logn: i32, messageLen: i32, profile: i32): void {
  * Computes s1 = c - s2 h mod q, centred, in PRODUCT.
  *
  * Spec:   Falcon, round 3, Algorithm 16, line 5
- * Shape:  PREPARED, S2, salt and message as for hashToPoint -> PRODUCT: i16[n]
- * Bounds: |s2| <= 2047 -> |s1| <= 6144
+ * Shape:  SIG: u8[41]; IN: u8[messageLen]; PREPARED: i16[2 * n]; S2: i16[n]
+ *         -> PRODUCT, POINT: i16[n]
+ * Bounds: any PREPARED, |S2| <= 2047 -> |PRODUCT| <= 6144
  * Memory: SIG, IN, SHAKE, PREPARED, S2, POINT, PRODUCT, COUNTER
- * Proof:  none: hashes, and so has addresses that depend on the rejected words
+ * Proof:  remainder(), logn messageLen profile in {9 40 0, 10 40 0}
  */
 export function recoverS1(logn: i32, messageLen: i32, profile: i32): void {
   makePoint(profile, COMPRESSED, SIG + 1, messageLen, logn);

@@ -142,13 +142,13 @@ export function formFault(profile: i32, form: i32, sigLen: i32, logn: i32): i32 
 
 /**
  * Returns whether the coefficients of s1 = c - s2 h and of s2 are within the profile's limit; true
- * if it has none.
+ * if it has none. POINT is cRaw and PRODUCT is s2 h, as `judge` of verify.ts leaves them.
  *
  * Spec:   rust-fn-dsa 0.4.0, B_INF
- * Shape:  POINT: cRaw, PRODUCT: s2 h, S2, as `judge` of verify.ts leaves them
- * Bounds: |s2 h| <= 12288, |s2| <= 2047
+ * Shape:  POINT, PRODUCT, S2: i16[n]
+ * Bounds: any POINT, |PRODUCT| <= 12288, |S2| <= 2047
  * Memory: POINT, PRODUCT, S2
- * Proof:  none: no reference yet
+ * Proof:  limited(840), profile logn in {3 9, 3 10}
  */
 export function isWithinLimit(profile: i32, logn: i32): bool {
   if (profile != FN_DSA_DRAFT) return true;

@@ -139,10 +139,11 @@ export function encodeSecretKey(logn: i32, f: usize, g: usize, F: usize): i32 {
 /**
  * Computes h = g / f mod q.
  *
- * Shape:  f, g: i8[n] -> hNtt: i16[n]; tmp: i16[n]
+ * Shape:  f, g: i8[n] -> hNtt, tmp: i16[n]
+ * Bounds: any f, any g -> |hNtt| <= 13219
  * Secret: f, g
  * Errors: returns 1 if f is not invertible, else 0; if not, hNtt is 0 where the transform of f is
- * Proof:  none: its parts are proved; paths() refuses relaxed products
+ * Proof:  quotient(), logn in {9, 10}
  */
 export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usize): i32 {
   const n = 1 << logn;
@@ -159,10 +160,11 @@ export function quotientNtt(logn: i32, hNtt: usize, tmp: usize, f: usize, g: usi
  * Computes G = h F mod q, centred: with h = g / f, the polynomial that the encoding omits.
  *
  * Spec:   Falcon round 3, section 3.11.5
- * Shape:  hNtt: i16[n], F: i8[n] -> G: i8[n]; tmp: i16[n]
+ * Shape:  hNtt: i16[n]; F: i8[n] -> G: i8[n]; tmp: i16[n]
+ * Bounds: any hNtt, any F
  * Secret: all
  * Errors: returns 1 if any |G| > 127 (G is wrong there), else 0
- * Proof:  none: its parts are proved; paths() refuses relaxed products
+ * Proof:  productOfSmall(), logn in {9, 10}
  */
 export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize): i32 {
   widen(tmp, F, 1 << logn);
@@ -189,7 +191,7 @@ export function recoverG(logn: i32, G: usize, hNtt: usize, F: usize, tmp: usize)
  * Memory: h, FLOATS
  * Secret: f, g
  * Errors: E_SK_INVALID if f is not invertible
- * Proof:  none: its parts are proved; paths() refuses relaxed products
+ * Proof:  none: its parts are proved
  */
 export function quotientModQ(logn: i32, h: usize, f: usize, g: usize): i32 {
   if (quotientNtt(logn, h, FLOATS, f, g)) return E_SK_INVALID;

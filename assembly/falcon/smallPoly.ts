@@ -20,14 +20,28 @@ export function smallToDouble(out: usize, a: usize, n: i32): void {
   }
 }
 
-/** Returns whether any value of i8[n] is `limit` or more in magnitude. */
+/**
+ * Returns whether any value is `limit` or more in magnitude.
+ *
+ * Shape:  a: i8[n]
+ * Bounds: any a
+ * Memory: a
+ * Proof:  reaching(), logn n limit in {9 512 128, 10 1024 128, 9 512 32}
+ */
 export function reaches(a: usize, n: i32, limit: i32): bool {
   let most = i8x16.splat(0);
   for (const end = a + n; a < end; a += 16) most = i8x16.max_u(most, i8x16.abs(v128.load(a)));
   return v128.any_true(i8x16.ge_u(most, i8x16.splat(<i8>limit)));
 }
 
-/** Sum of squares of i8[n]. */
+/**
+ * Sum of squares.
+ *
+ * Shape:  a: i8[n]
+ * Bounds: any a
+ * Memory: a
+ * Proof:  sumOfSquares(), logn n in {9 512, 10 1024}
+ */
 export function normSqSmall(a: usize, n: i32): i32 {
   let sum = i32x4.splat(0);
   for (const end = a + n; a < end; a += 16) {

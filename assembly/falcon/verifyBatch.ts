@@ -56,10 +56,13 @@ export function prepareBatchKey(logn: i32, key: i32): i32 {
  * Verifies `count` items.
  *
  * Spec:   Falcon, round 3, Algorithm 16, for each
- * Shape:  twoWay: 1 to hash two messages at once (not those of constant-time signatures), 0 one by
- *         one; the results are the same
+ * Hashes two messages at once (not those of constant-time signatures) if `twoWay` is 1, one by one
+ * if it is 0; the results are the same.
+ *
  * Memory: BATCH_*, SHAKE, TWO_STATES, POINT, POINT_B, S2, PRODUCT, WORDS, PAIRS
  * Errors: one status per record; returns how many are not OK
+ * Proof:  hashTwo(), logn count twoWay first second pattern in {9 2 1 200 200 0, 9 2 1 40 200 1,
+ *         9 2 1 200 40 0}
  */
 export function verifyBatch(logn: i32, count: i32, twoWay: i32): i32 {
   let record = BATCH_RECORDS;

@@ -46,6 +46,8 @@ export class Machine {
   onCall: ((index: number, args: readonly Value[]) => void) | undefined;
   /** Sees the end of each call. */
   onReturn: ((index: number, results: readonly Value[]) => void) | undefined;
+  /** Chooses the result of a `bitmask` of unknown lanes. */
+  onMask: ((lanes: readonly Term[]) => number) | undefined;
   /** Chooses at branches that depend on an input; without it they end the run. */
   decide: ((condition: Term, where: string) => boolean) | undefined;
 

@@ -6,15 +6,7 @@
  */
 import { type Instruction, type Module, V128 } from './decode.ts';
 import { known, operate, popNumber, revealed } from './flowOperations.ts';
-import {
-  areEqual,
-  cellsOf,
-  isSecret,
-  join,
-  type Part,
-  type Value,
-  type World,
-} from './worlds.ts';
+import { areEqual, cellsOf, isSecret, join, type Part, type Value, type World } from './worlds.ts';
 
 /** The turns for which a loop is followed when it isn't known whether it goes on. */
 const OPEN_TURNS = 24;
@@ -225,7 +217,7 @@ class Call {
   }
 
   /** The ways on which a condition lets a state go on; the second one is taken by a copy. */
-  #ways(state: State, instruction: Instruction): [holds?: State, not?: State] {
+  #ways(state: State, instruction: Instruction): [holds: State | undefined, not?: State] {
     const condition = popNumber(state);
     if (typeof condition === 'bigint') return condition === 0n ? [undefined, state] : [state];
     if (isSecret(condition)) this.#flow.note(this.#flow.revealing, this.#index, instruction);
@@ -326,7 +318,8 @@ class Call {
 
   #operate(state: State, instruction: Instruction): void {
     try {
-      if (operate(state, instruction)) this.#flow.note(this.#flow.shifting, this.#index, instruction);
+      if (operate(state, instruction))
+        this.#flow.note(this.#flow.shifting, this.#index, instruction);
     } catch (error) {
       const name = nameOf(this.#flow.module, this.#index);
       throw new Error(`${(error as Error).message}: ${name}, byte ${instruction.at}`);

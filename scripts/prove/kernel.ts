@@ -10,6 +10,7 @@ import {
   type Region,
 } from './contracts.ts';
 import type { Module } from './decode.ts';
+import { highest, least, lowest, most } from './evaluate.ts';
 import { isVector, Machine, type Value } from './execute.ts';
 import { FIRST_TERM } from './modular.ts';
 import { PRIMES, RESIDUES } from './references.ts';
@@ -299,7 +300,12 @@ export class Kernel {
       const term = memory.load(at + 2 * i, 2);
       const isWithin = term.low >= -bound && term.high <= bound;
       this.check(isWithin, () => `value ${i} in [${term.low}, ${term.high}], beyond ${bound}`);
-      const name = terms.opaque('name', 16, [term], [-bound, bound]);
+      const name = terms.opaque(
+        'name',
+        16,
+        [term],
+        [most(lowest(16), -bound), least(highest(16), bound)],
+      );
       if (name.value === undefined) name.key = FIRST_TERM + name.id;
       memory.store(at + 2 * i, name);
       return name;

@@ -129,7 +129,9 @@ export class Forms {
   /** The term as a coefficient times a power of one input. @returns undefined if it is none */
   monomial(term: Term): { coefficient: number; key: number; exponent: number } | undefined {
     const origin = this.#terms.origin(term);
-    if (origin.op === 'input') return { coefficient: 1, key: origin.key, exponent: 1 };
+    if (origin.op === 'input' || origin.op === 'name') {
+      return { coefficient: 1, key: origin.key, exponent: 1 };
+    }
     if (origin.definition === undefined) return undefined;
     const left = [...origin.definition].filter(([, value]) => this.#reduce(value) !== 0);
     const [monomial, coefficient] = left[0] ?? [0, 0n];

@@ -55,11 +55,11 @@ function initialWorld({ module, machine }: Kernel): World {
     const [from, to] = [segment.at & ~15, (segment.at + segment.bytes.length + 15) & ~15];
     cells.set(bytes.subarray(from, to), from);
   }
-  const valueOf = ({ value }: Term): bigint => {
+  const initial = ({ value }: Term): bigint => {
     if (value === undefined) throw new Error('a global is not known');
     return value;
   };
-  return World.of(machine.globals.map(valueOf), cells);
+  return World.of(machine.globals.map(initial), cells);
 }
 
 /**

@@ -1,7 +1,9 @@
 /** One proof: a kernel of a module, under one instance of its contract. */
 import { sha256 } from '../generated.ts';
+import { COMPOSED } from './composed.ts';
 import type { Contract } from './contracts.ts';
 import type { Module } from './decode.ts';
+import { HASHING } from './hashing.ts';
 import { Kernel, runsOf } from './kernel.ts';
 import { PATHS } from './paths.ts';
 import { PROJECTIONS } from './projections.ts';
@@ -10,7 +12,7 @@ import { SOLVED } from './solved.ts';
 import { STATEMENTS, type Statement } from './statements.ts';
 
 const ALL: Readonly<Record<string, Statement>> = {
-  ...{ ...STATEMENTS, ...PROJECTIONS, ...SOLVED, ...PATHS },
+  ...{ ...STATEMENTS, ...PROJECTIONS, ...SOLVED, ...PATHS, ...HASHING, ...COMPOSED },
 };
 
 export interface Job {

@@ -1,5 +1,6 @@
 /** The vector instructions on lists of lanes. */
 import type { Instruction } from './decode.ts';
+import { lowest } from './evaluate.ts';
 import type { Frame, Vector } from './execute.ts';
 import type { Term } from './terms.ts';
 
@@ -24,6 +25,15 @@ function maskWidth(frame: Frame, left: Vector, right: Vector): number {
   const isFit = (width: number) =>
     frame.lanes(known, width).every(({ value }) => isField(value!) || isField(-1n - value!));
   return [64, 32, 16, 8].find((width) => width <= whole && isFit(width)) ?? whole;
+}
+
+/** Lanes in which an exclusive or changes the highest bit alone, if there are such. */
+function signWidth(frame: Frame, left: Vector, right: Vector): number {
+  const whole = common(left, right);
+  const known = [left, right].find(isKnown);
+  const isSign = (width: number) =>
+    frame.lanes(known!, width).every(({ value }) => value === lowest(width));
+  return (known && [64, 32, 16, 8].find((width) => width <= whole && isSign(width))) ?? whole;
 }
 
 /** Whether a number has ones only at its low end. */
@@ -126,7 +136,8 @@ function bitwise(frame: Frame, op: string): boolean {
   }
   if (op !== 'and' && op !== 'or' && op !== 'xor' && op !== 'andnot') return false;
   const [right, left] = [frame.vector(), frame.vector()];
-  const width = op === 'and' ? maskWidth(frame, left, right) : common(left, right);
+  const choose = { and: maskWidth, xor: signWidth }[op as string];
+  const width = choose?.(frame, left, right) ?? common(left, right);
   const [a, b] = [frame.lanes(left, width), frame.lanes(right, width)];
   const ones = terms.constant(width, -1);
   const lanes = a.map((term, i) =>
@@ -252,9 +263,15 @@ function unary(frame: Frame, width: number, op: string): boolean {
     return true;
   }
   if (op === 'bitmask') {
-    const bits = frame
-      .lanes(frame.vector(), width)
-      .map((term, i) => terms.shl(32, terms.bool(terms.compare('lt_s', width, term, zero)), i));
+    const lanes = frame.lanes(frame.vector(), width);
+    const chosen = frame.machine.onMask?.(lanes);
+    if (chosen !== undefined) {
+      frame.push(terms.constant(32, chosen));
+      return true;
+    }
+    const bits = lanes.map((term, i) =>
+      terms.shl(32, terms.bool(terms.compare('lt_s', width, term, zero)), i),
+    );
     frame.push(bits.reduce((a, b) => terms.or(32, a, b)));
     return true;
   }

@@ -1,11 +1,5 @@
 /** The proofs that need z3. */
-import {
-  checkRoots,
-  compareProducts,
-  leavesOf,
-  watch,
-  wordsAt,
-} from './composed.ts';
+import { checkRoots, compareProducts, conditionOf, leavesOf, watch, wordsAt } from './composed.ts';
 import { Stopped, type Value } from './execute.ts';
 import { functionNamed, isStatic, type Kernel } from './kernel.ts';
 import { Forms, isForm } from './modular.ts';
@@ -307,10 +301,7 @@ function isMagnitude(forms: Forms, x: Term, c: Term, r: Term): boolean {
   ]);
   const limit = BigInt(FALCON_Q);
   const isRepresentative = (term: Term) =>
-    term.width === 16 &&
-    term.low > -limit &&
-    term.high < limit &&
-    isForm(forms.of(term), expected);
+    term.width === 16 && term.low > -limit && term.high < limit && isForm(forms.of(term), expected);
   const near = [x, ...x.args, ...x.args.flatMap(({ args }) => args)];
   const y = near.find(isRepresentative);
   if (y === undefined) return false;
@@ -321,7 +312,40 @@ function isMagnitude(forms: Forms, x: Term, c: Term, r: Term): boolean {
   const rest = `(bvurem (bvadd ${name} ${q}) ${q})`;
   const isHigh = `(bvugt ${rest} ${literal((FALCON_Q - 1) / 2, 16)})`;
   const isWithin = `(bvslt ${literal(-limit, 16)} ${name}) (bvslt ${name} ${q})`;
-  return script.proves(`(=> (and ${isWithin}) (= ${value} (ite ${isHigh} (bvsub ${q} ${rest}) ${rest})))`);
+  return script.proves(
+    `(=> (and ${isWithin}) (= ${value} (ite ${isHigh} (bvsub ${q} ${rest}) ${rest})))`,
+  );
 }
 
-export const SOLVED: Readonly<Record<string, Statement>> = { publicKey, baseSampler, verdict };
+/** Whether no coefficient of (c - r mod q, centred, and s2) is beyond a limit. */
+const limited: Statement = (kernel, [limit]) => {
+  const [c, r, s] = ['POINT', 'PRODUCT', 'S2'].map((name) => kernel.inputs(name));
+  const [status] = kernel.call() as Term[];
+  const forms = new Forms(kernel.machine.terms, FALCON_Q);
+  const [isAny, zero] = status!.op === 'bool' ? status!.args[0]!.args : [];
+  const isNot = status!.args[0]?.op === 'eq' && (zero?.value === 0n || isAny?.value === 0n);
+  kernel.check(isNot, () => 'the status is not that no comparison holds');
+  const lanes = leavesOf(conditionOf(zero?.value === 0n ? isAny! : zero!), 'or');
+  kernel.check(lanes.length === 8, () => 'there are not eight lanes');
+  const [own, seen] = [new Set<Term>(s), new Set<number>()];
+  lanes.forEach((lane) => {
+    const [most, largest] = lane.args;
+    const isLimit = lane.op === 'lt_s' && most!.value === BigInt(limit!);
+    kernel.check(isLimit, () => 'a lane is compared with another limit');
+    const leaves = leavesOf(largest!, 'max_s').filter(({ value }) => value !== 0n);
+    const magnitudes = leaves.filter((leaf) => leaf.op !== 'abs' || !own.delete(leaf.args[0]!));
+    for (const magnitude of magnitudes) {
+      const at = c!.findIndex((term, i) => isMagnitude(forms, magnitude, term, r![i]!));
+      kernel.check(at >= 0 && !seen.has(at), () => 'a magnitude is another one');
+      seen.add(at);
+    }
+  });
+  kernel.check(own.size === 0 && seen.size === c!.length, () => 'a coefficient is left out');
+};
+
+export const SOLVED: Readonly<Record<string, Statement>> = {
+  publicKey,
+  baseSampler,
+  verdict,
+  limited,
+};

@@ -127,7 +127,9 @@ export class World {
 
   /** Those of the pages that were touched that differ: other pages are shared. */
   #differences(other: World): number[] {
-    return [...this.touched].filter((number) => differ(this.#pages[number]!, other.#pages[number]!));
+    return [...this.touched].filter((number) =>
+      differ(this.#pages[number]!, other.#pages[number]!),
+    );
   }
 
   /** Whether two worlds of the same call are the same. */
