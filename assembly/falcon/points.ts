@@ -72,7 +72,7 @@ export function hashToPoint(logn: i32, messageLen: i32, profile: i32): void {
  *         -> PRODUCT, POINT: i16[n]
  * Bounds: any PREPARED, |S2| <= 2047 -> |PRODUCT| <= 6144
  * Memory: SIG, IN, SHAKE, PREPARED, S2, POINT, PRODUCT, COUNTER
- * Proof:  remainder(), logn messageLen profile in {9 40 0, 10 40 0}
+ * Proof:  remainder(), logn messageLen profile in {9 40 0}
  */
 export function recoverS1(logn: i32, messageLen: i32, profile: i32): void {
   makePoint(profile, COMPRESSED, SIG + 1, messageLen, logn);

@@ -2,7 +2,8 @@
  * Runs a function on all paths at once. A branch that isn't known is taken both ways, and states
  * that meet at an instruction are joined: what differs between them has been revealed by the
  * branch. A loop is run turn by turn as long as it is known whether it goes on, and for some turns
- * more; then its turns are joined until nothing changes. Addresses, lengths and shift counts must not depend on secrets.
+ * more; then its turns are joined until nothing changes. Addresses and lengths must not depend on
+ * secrets.
  */
 import { type Instruction, type Module, V128 } from './decode.ts';
 import { known, operate, popNumber, revealed } from './flowOperations.ts';

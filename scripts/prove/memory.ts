@@ -18,8 +18,6 @@ export class Memory {
   readonly everRead = new Set<number>();
   readonly #cells = new Map<number, Cell>();
   readonly #terms: Terms;
-  /** Addresses whose contents are known, if not all are. */
-  #known: Uint8Array | undefined;
 
   constructor(terms: Terms, pages: number, data: readonly Segment[]) {
     this.#terms = terms;
@@ -30,17 +28,6 @@ export class Memory {
   watch(): void {
     this.written = new Set();
     this.read = new Set();
-  }
-
-  /**
-   * Makes everything unknown that isn't static; each place becomes an input when it is read. Zeros
-   * at the ends of segments aren't stored: these are on multiples of 16.
-   */
-  forget(segments: readonly Segment[]): void {
-    this.#known = new Uint8Array(this.bytes.length);
-    for (const { at, bytes } of segments) {
-      this.#known.fill(1, at & ~15, (at + bytes.length + 15) & ~15);
-    }
   }
 
   cell(at: number): Cell | undefined {
@@ -54,7 +41,6 @@ export class Memory {
   store(at: number, term: Term): undefined {
     const size = term.width / 8;
     this.#check(at, size);
-    this.#known?.fill(1, at, at + size);
     for (let i = 0; i < size; i++) {
       this.written.add(at + i);
       if (term.value === undefined) this.#cells.set(at + i, { term, byte: i });
@@ -67,7 +53,6 @@ export class Memory {
 
   load(at: number, size: number): Term {
     this.#check(at, size);
-    if (this.#known !== undefined) this.#discover(at, size);
     const first = this.#cells.get(at);
     let isKnown = first === undefined;
     let isRun = first !== undefined;
@@ -84,19 +69,6 @@ export class Memory {
         : this.#terms.extract(8 * size, term, 8 * byte);
     }
     return this.#terms.concat(this.load(at, size / 2), this.load(at + size / 2, size / 2));
-  }
-
-  /** Makes an input of the longest parts that aren't known yet. */
-  #discover(at: number, size: number): void {
-    const known = this.#known!.subarray(at, at + size);
-    if (known.every((flag) => flag === 1)) return;
-    if (known.some((flag) => flag === 1)) {
-      this.#discover(at, size / 2);
-      this.#discover(at + size / 2, size / 2);
-      return;
-    }
-    this.store(at, this.#terms.input(8 * size, `memory ${at}`, at));
-    for (let i = 0; i < size; i++) this.written.delete(at + i);
   }
 
   #constant(at: number, size: number): Term {

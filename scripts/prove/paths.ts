@@ -1,8 +1,7 @@
 /**
  * Secret independence over all paths. Everything but the module's static data is a secret, and so
- * are all parameters that the instance doesn't give. Addresses, lengths and shift counts don't
- * depend on secrets; so many branches do, and reveal, together, all that control flow and addresses
- * reveal.
+ * are all parameters that the instance doesn't give. Addresses and lengths don't depend on secrets;
+ * so many branches and shift counts do, and what these reveal is all that is revealed.
  */
 import { Flow } from './flow.ts';
 import { choices, functionNamed, isStatic, type Kernel } from './kernel.ts';

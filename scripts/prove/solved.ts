@@ -151,7 +151,7 @@ const TOO_LONG = -6n;
 
 /**
  * For every encoded key that is accepted, every point c and every s2 within its bounds: the status
- * is OK if the squared norm of (c - s2 h mod q, centred, and s2) is at most the limit, and otherwise
+ * is OK if the squared norm of (c - s2 h mod q, centred, and s2) is at most the limit, otherwise
  * E_SIG_NORM.
  */
 const verdict: Statement = (kernel) => {

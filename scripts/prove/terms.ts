@@ -38,8 +38,6 @@ export class Terms {
   /** Uses of relaxed instructions whose result may depend on the engine. */
   readonly faults: string[] = [];
   readonly #known = new Map<string, Term>();
-  /** Whether no polynomials are recorded: only what depends on what. */
-  isShallow = false;
 
   constructor() {
     this.nodes.length = 1;
@@ -141,7 +139,7 @@ export class Terms {
     combine: (parts: readonly Poly[]) => Poly | undefined,
   ): Term {
     const [term, isNew] = this.#intern(op, width, args, immediate);
-    if (!isNew || this.isShallow) return term;
+    if (!isNew) return term;
     const candidates = [combine(args.map((arg) => this.#congruent(arg)))];
     if (args.some((arg) => this.origin(arg).ring !== undefined)) {
       candidates.push(combine(args.map((arg) => this.exact(arg))));
@@ -173,7 +171,6 @@ export class Terms {
 
   /** Records a linear equation for the term's value. */
   #define(term: Term, poly: Poly, bounds: readonly [bigint, bigint]): Term {
-    if (this.isShallow) return Object.assign(term, { low: bounds[0], high: bounds[1] });
     term.definition = poly;
     const [low, high] = boundOf(this, poly);
     term.low = most(low, bounds[0]);

@@ -186,6 +186,66 @@ describe('faults', () => {
   });
 });
 
+describe('what control flow and addresses reveal', () => {
+  const falcon = readModule('falcon')!;
+  const job = (name: string): Job =>
+    jobsOf('falcon', falcon, contracts).find(({ contract }) => contract.name === name)!;
+  const withArgs = (own: Job, ...args: string[]): Job => {
+    const proof = { ...own.contract.proof!, args };
+    return { ...own, contract: { ...own.contract, proof } };
+  };
+
+  test('a branch on a secret that is not counted is found', () => {
+    const decoder = job('decodeSecretKey');
+    expect(refusal(decoder, falcon)).toBeUndefined();
+    expect(refusal(withArgs(decoder, '1'), falcon)).toMatch(/^2 branches depend on inputs/);
+  });
+
+  test('an address with a coefficient of a secret key is found', () => {
+    const index = [...falcon.names].find(([, name]) => name.endsWith('/unpackSmall'))![0];
+    const body = falcon.bodies[index]!;
+    const at = body.code.findIndex(({ op }) => op === 'i32.store8');
+    // The store's value: its address is two variables and a sum.
+    const value = body.code[at - 1]!;
+    const code = body.code.with(at - 3, { ...body.code[at - 3]!, index: value.index! });
+    const module = { ...falcon, bodies: falcon.bodies.with(index, { ...body, code }) };
+    expect(refusal(job('decodeSecretKey'), module)).toMatch(/^an address depends on an input/);
+  });
+
+  test.each([
+    ['bits that are not declared', ['9', 'shifts 1', 'judgeFour & 3607'], /^an address depends/],
+    ['nothing that is declared', ['9', 'shifts 1'], /^an address depends/],
+  ])('signing reveals %s', (_, args, says) => {
+    expect(refusal(withArgs(job('signExpanded'), ...args), falcon)).toMatch(says);
+  });
+});
+
+describe('names of results', () => {
+  const verifier = readModule('falcon.verify')!;
+  const job = (name: string): Job =>
+    jobsOf('falcon.verify', verifier, contracts).find(({ contract }) => contract.name === name)!;
+
+  /** The module, with the first such constant of a function one higher. */
+  function withNext(name: string, value: bigint): Module {
+    const index = [...verifier.names].find(([, full]) => full.endsWith(`/${name}`))![0];
+    const body = verifier.bodies[index]!;
+    const at = body.code.findIndex((one) => one.value === value);
+    const code = body.code.with(at, { ...body.code[at]!, value: value + 1n });
+    return { ...verifier, bodies: verifier.bodies.with(index, { ...body, code }) };
+  }
+
+  test('another status of the verdict is found', () => {
+    expect(refusal(job('judge'), withNext('judge', -6n))).toMatch(
+      /^the status is not a comparison/,
+    );
+  });
+
+  test('another padding is found', () => {
+    const says = /^lane 16 isn't that of the state and the input$/;
+    expect(refusal(job('hashToPoint'), withNext('flip', 128n))).toMatch(says);
+  });
+});
+
 test('the lock is up to date: every statement is proved for these bytes and this prover', () => {
   const lock = new Lock();
   const open = moduleNames().flatMap((name) => {
