@@ -17,6 +17,7 @@ import {
   FORWARD_REDUCES,
   formFactor,
   forwardTwiddle,
+  IDLE_REDUCTIONS,
   INVERSE_REDUCES,
   inverseTwiddle,
   limbs,
@@ -188,6 +189,17 @@ const SUMS_INPUT: Input = {
   },
 };
 
+/** The lines without some of their reductions. */
+function withoutIdle(lines: readonly string[], idle: readonly number[]): string[] {
+  let count = 0;
+  const kept = lines.map((line) =>
+    line.includes('= reduceLane(') && idle.includes(count++)
+      ? line.replace(/reduceLane\((\w+), one, p\)/, '$1')
+      : line,
+  );
+  return kept.filter((line) => !/^(\w+) = \1;$/.test(line));
+}
+
 /** A function of the module: `lines` work on x0 to x7. */
 function transform(name: string, doc: string, input: Input, lines: readonly string[]): string {
   const constants = [
@@ -199,7 +211,7 @@ function transform(name: string, doc: string, input: Input, lines: readonly stri
     ...declared.map(([constant, value]) => `const ${constant} = ${value};`),
     ...['t', 'w', 'c'].map((variable) => `let ${variable}: v128;`),
     ...LANES.map((i) => `let ${x(i)} = ${input.vector(i)};`),
-    ...lines,
+    ...withoutIdle(lines, IDLE_REDUCTIONS[name] ?? []),
   ];
   return `/** ${doc} */
 export function ${name}(out: usize, a: usize, table: usize): void {

@@ -68,6 +68,13 @@ export const forwardStep = (level: number, i: number): number =>
  * reduced as well.
  */
 export const INVERSE_REDUCES: ReadonlySet<number> = new Set([2, 4, 8, 16]);
+/**
+ * Reductions of these levels that the lanes don't need, by kernel: their numbers in its text. The
+ * proofs of the kernels hold without them (`npm run prove`).
+ */
+export const IDLE_REDUCTIONS: Readonly<Record<string, readonly number[]>> = {
+  ...{ forwardAny: [5], forwardLimbs: [5], inverseOfForm: [0, 2, 8], inverseOfSums: [0, 3] },
+};
 
 /**
  * Bounds after each level of the forward transform of input with |x| <= bound, then after the last
