@@ -387,6 +387,14 @@ export class Kernel {
       this.check(idle === undefined, () => `the input ${idle?.name} isn't used`);
     }
     this.check(this.machine.terms.faults.length === 0, () => this.machine.terms.faults[0]!);
+    // An engine may go other ways on other inputs than those that the statement is about.
+    if (this.machine.decide ?? this.machine.onMask) this.#forgetCalls();
+  }
+
+  #forgetCalls(): void {
+    this.calls.length = 0;
+    this.placements.length = 0;
+    this.machine.memory.watch();
   }
 }
 
