@@ -110,11 +110,11 @@ export class Terms {
     return new Map([[origin.id, 1n]]);
   }
 
-  /** A polynomial congruent to the term modulo 2^width. */
-  #congruent(term: Term): Poly {
+  /** A polynomial congruent to the term modulo 2^bits. */
+  #congruent(term: Term, bits = term.width): Poly {
     const origin = this.origin(term);
     if (origin.definition !== undefined && origin.op !== 'signedField') return this.exact(origin);
-    return origin.ring !== undefined && origin.ringBits >= term.width
+    return origin.ring !== undefined && origin.ringBits >= bits
       ? origin.ring
       : this.exact(origin);
   }
@@ -140,7 +140,7 @@ export class Terms {
   ): Term {
     const [term, isNew] = this.#intern(op, width, args, immediate);
     if (!isNew) return term;
-    const candidates = [combine(args.map((arg) => this.#congruent(arg)))];
+    const candidates = [combine(args.map((arg) => this.#congruent(arg, width)))];
     if (args.some((arg) => this.origin(arg).ring !== undefined)) {
       candidates.push(combine(args.map((arg) => this.exact(arg))));
     }

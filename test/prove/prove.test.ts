@@ -77,6 +77,20 @@ describe('terms', () => {
   });
 });
 
+describe('products of lanes', () => {
+  test('an operand that is only known modulo 2^16 gives no value modulo 2^32', () => {
+    const terms = new Terms();
+    const a = terms.input(16, 'a', 1, 0n, 32767n);
+    const [one, zero] = [terms.constant(16, 1), terms.constant(16, 0)];
+    // 4 a wraps in 16 bits, and would fit 32
+    const wrapped = terms.shl(16, a, 2);
+    const product = terms.dot(wrapped, one, zero, zero);
+    expect(product.high).toBe(32767n);
+    expect(product.definition).toEqual(new Map([[wrapped.id, 1n]]));
+    expect(product.ring).toBeUndefined();
+  });
+});
+
 describe('unsigned values', () => {
   test('a sum of squares of up to 2^31 is exact if it is read as unsigned', () => {
     const terms = new Terms();
