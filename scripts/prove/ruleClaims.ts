@@ -4,8 +4,8 @@ import { decide, hasZ3, literal } from './smt.ts';
 
 interface Claim {
   readonly name: string;
-  /** Names and widths of the unknowns. */
-  readonly unknowns: Readonly<Record<string, number>>;
+  /** Names and widths of the unknowns, or `Real`. */
+  readonly unknowns: Readonly<Record<string, number | 'Real'>>;
   readonly claim: string;
 }
 
@@ -14,9 +14,17 @@ const zero = (bits: number, text: string) => `((_ zero_extend ${bits}) ${text})`
 const cut = (high: number, low: number, text: string) => `((_ extract ${high} ${low}) ${text})`;
 const ab = `(bvmul ${sign(16, 'a')} ${sign(16, 'b')})`;
 /** The quotient of the specification, before saturation, in 32 bits. */
-const quotient = `(bvashr (bvadd ${ab} ${literal(16384, 32)}) ${literal(15, 32)})`;
+const quotientOf = (product: string) =>
+  `(bvashr (bvadd ${product} ${literal(16384, 32)}) ${literal(15, 32)})`;
+const quotient = quotientOf(ab);
 const isLowest = (name: string) => `(= ${name} ${literal(-32768, 16)})`;
 
+const floored = (bits: number, text: string, width: number) =>
+  `(bvashr ${text} ${literal(bits, width)})`;
+const shifted = (bits: number, text: string, width: number) =>
+  `(bvshl ${text} ${literal(bits, width)})`;
+const isMask = (c: string, width: number) =>
+  `(or (= ${c} ${literal(0, width)}) (= ${c} ${literal(-1, width)}))`;
 const RULES: Claim[] = [
   {
     name: 'Q: 2^15 quotient = a b - s, -2^14 <= s < 2^14',
@@ -29,6 +37,17 @@ const RULES: Claim[] = [
     unknowns: { a: 16, b: 16 },
     claim: `(or (and ${isLowest('a')} ${isLowest('b')})
       (= ${quotient} ${sign(16, cut(15, 0, quotient))}))`,
+  },
+  {
+    name: 'Q: products are monotonous in an operand',
+    unknowns: { a: 'Real', b: 'Real', c: 'Real' },
+    claim: `(=> (<= a c) (ite (>= b 0.0) (<= (* a b) (* c b)) (>= (* a b) (* c b))))`,
+  },
+  {
+    name: 'Q: the quotient is monotonous in the product',
+    unknowns: { x: 32, y: 32 },
+    claim: `(=> (and (bvsle x y) (bvsle y ${literal(2n ** 30n, 32)}))
+      (bvsle ${quotientOf('x')} ${quotientOf('y')}))`,
   },
   {
     name: 'D: if 2^16 divides x, then x = 2^16 (x >> 16)',
@@ -47,11 +66,6 @@ const RULES: Claim[] = [
     unknowns: { x: 16 },
     claim: `(= ${sign(16, `(bvxor x ${literal(-32768, 16)})`)}
       (bvsub ${zero(16, 'x')} ${literal(32768, 32)}))`,
-  },
-  {
-    name: 'not x = -1 - x',
-    unknowns: { x: 32 },
-    claim: `(= (bvnot x) (bvsub ${literal(-1, 32)} x))`,
   },
   {
     name: 'concat: the unsigned low half, and 2^32 times the high half',
@@ -82,6 +96,106 @@ const RULES: Claim[] = [
     claim: `(= (bvand x ${literal(-4096, 32)}) (bvsub x (bvand x ${literal(4095, 32)})))`,
   },
 ];
+
+/** Rules on terms of any width, at those that lanes and numbers have. */
+function widthClaims(): Claim[] {
+  return [8, 16, 32, 64].flatMap((w) => {
+    const [half, third] = [w / 2, w / 4];
+    const zeros = literal(0, w);
+    const isWhole = `(= x ${floored(third, shifted(third, 'x', w), w)})`;
+    const field = (high: number, low: number, text: string, isSigned: boolean) =>
+      (isSigned ? sign : zero)(w - (high - low), cut(high - 1, low, text));
+    const claims: [name: string, unknowns: string, claim: string][] = [
+      [
+        'L: floor of floor',
+        'x',
+        `(= ${floored(half, floored(third, 'x', w), w)} ${floored(half + third, 'x', w)})`,
+      ],
+      [
+        'L: floor of a shift to the left that loses nothing',
+        'x',
+        `(=> ${isWhole} (= ${floored(half, shifted(third, 'x', w), w)}
+          ${floored(half - third, 'x', w)}))`,
+      ],
+      [
+        'L: floor of any shift to the left',
+        'x',
+        `(= ${floored(half, shifted(third, 'x', w), w)}
+          ${field(w - third, half - third, 'x', true)})`,
+      ],
+      [
+        'L: bits of a shift to the left',
+        'x',
+        `(and (= ${cut(w - 1, half, shifted(third, 'x', w))} ${cut(w - 1 - third, half - third, 'x')})
+          (= ${cut(third - 1, 0, shifted(third, 'x', w))} ${literal(0, third)}))`,
+      ],
+      ...[true, false].map((isSigned): [string, string, string] => [
+        `L: bits of ${isSigned ? 'a signed' : 'an unsigned'} field`,
+        'x',
+        `(and (= ${cut(half - 1, 1, field(w - 1, third, 'x', isSigned))}
+            ${cut(half + third - 1, third + 1, 'x')})
+          (= ${floored(1, field(w - 1, third, 'x', isSigned), w)}
+            ${field(w - 1, third + 1, 'x', isSigned)}))`,
+      ]),
+      [
+        'L: a signed field of the lowest bits is congruent to the term',
+        'x',
+        `(= ${cut(third - 1, 0, field(third, 0, 'x', true))} ${cut(third - 1, 0, 'x')})`,
+      ],
+      [
+        'concat: the highest bits of two halves',
+        'x y',
+        `(= ((_ extract ${w - 1} 0) (bvashr (concat y x) ${literal(w + third, 2 * w)}))
+          ${floored(third, 'y', w)})`,
+      ],
+      [
+        'concat: two parts in the other order are a rotation',
+        'x',
+        `(= (concat ${cut(half - 1, 0, 'x')} ${cut(w - 1, half, 'x')})
+          ((_ rotate_left ${half}) x))`,
+      ],
+      [
+        'C: whether a mask is not zero is its negative',
+        'c',
+        `(=> ${isMask('c', w)}
+          (= (ite (distinct c ${zeros}) ${literal(1, w)} ${zeros}) (bvneg c)))`,
+      ],
+      [
+        'C: a sign is -1 for negative numbers',
+        'x',
+        `(let ((s ${floored(third, 'x', w)}))
+          (=> ${isMask('s', w)} (= (= s ${literal(-1, w)}) (bvslt x ${zeros}))))`,
+      ],
+      [
+        'C: x < k if x <= k - 1; x <= k if not k < x',
+        'x k',
+        `(and (=> (distinct k ${literal(1n << BigInt(w - 1), w)})
+            (= (bvslt x k) (bvsle x (bvsub k ${literal(1, w)}))))
+          (= (bvsle x k) (not (bvslt k x))))`,
+      ],
+      [
+        'select: b + c (a - b) for c in {0, 1}',
+        'a b c',
+        `(=> (bvule c ${literal(1, w)})
+          (= (ite (distinct c ${zeros}) a b) (bvadd b (bvmul c (bvsub a b)))))`,
+      ],
+      [
+        'bounds of and, or',
+        'x y',
+        `(and (=> (bvsge x ${zeros}) (and (bvsge (bvand x y) ${zeros}) (bvsle (bvand x y) x)))
+          (=> (and (bvult x ${literal(1n << BigInt(half), w)})
+            (bvult y ${literal(1n << BigInt(half), w)}))
+            (bvult (bvor x y) ${literal(1n << BigInt(half), w)})))`,
+      ],
+      ['not x = -1 - x', 'x', `(= (bvnot x) (bvsub ${literal(-1, w)} x))`],
+    ];
+    return claims.map(([name, unknowns, claim]) => ({
+      name: `${name}, ${w} bits`,
+      unknowns: Object.fromEntries(unknowns.split(' ').map((unknown) => [unknown, w])),
+      claim,
+    }));
+  });
+}
 
 /** Rule L at the fields that occur, in twice the width. */
 function fieldClaims(): Claim[] {
@@ -148,14 +262,16 @@ export function decideRules(say: (text: string) => void): boolean {
     say('SKIPPED: the rules, because z3 is not installed');
     return true;
   }
-  const claims = [...RULES, ...fieldClaims(), ...montgomeryClaims()];
+  const claims = [...RULES, ...widthClaims(), ...fieldClaims(), ...montgomeryClaims()];
   let isProved = true;
   for (const { name, unknowns, claim } of claims) {
     const start = performance.now();
     const declared = Object.entries(unknowns).map(
-      ([unknown, width]) => `(declare-const ${unknown} (_ BitVec ${width}))`,
+      ([unknown, width]) =>
+        `(declare-const ${unknown} ${width === 'Real' ? width : `(_ BitVec ${width})`})`,
     );
-    const script = ['(set-logic QF_BV)', ...declared, `(assert (not ${claim}))`, '(check-sat)'];
+    const logic = Object.values(unknowns).includes('Real') ? 'QF_NRA' : 'QF_BV';
+    const script = [`(set-logic ${logic})`, ...declared, `(assert (not ${claim}))`, '(check-sat)'];
     const answer = decide(script, 120);
     if (answer !== 'unsat') isProved = false;
     const seconds = ((performance.now() - start) / 1000).toFixed(1);
