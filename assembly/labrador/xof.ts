@@ -40,9 +40,9 @@ export function xofStart(key: usize, word13: i32, word14: i32, word15: i32): voi
 /**
  * Writes blocks `counter` to `counter + 4 quads - 1` of the stream.
  *
- * Shape:  -> out: u32[4][16]
+ * Shape:  -> out: u32[4 * quads][16]
  * Memory: STATE, MIXED, out
- * Proof:  chacha8(), quads in {1}
+ * Proof:  chacha8(), quads in {1, 2}
  */
 export function xofBlocks(out: usize, counter: i32, quads: i32): void {
   mixColumns(MIXED, STATE);

@@ -52,6 +52,8 @@ export interface Contract {
   readonly parameters: readonly { name: string; type: string }[];
   readonly input: Side;
   readonly output: Side;
+  /** Whether the function returns anything but OK. */
+  readonly hasErrors: boolean;
   readonly hasScratch: boolean;
   readonly proof: Proof | undefined;
   /** The modules whose code the proof is about, unless it is about all. */
@@ -158,6 +160,7 @@ function parseContract(file: string, block: string, name: string, parameters: st
       return { name: parameter!, type: type! };
     }),
     ...{ input: side(0), output: side(1) },
+    hasErrors: fields.has('Errors'),
     hasScratch: /\b[A-Z][A-Z_]+\b/.test(fields.get('Memory') ?? ''),
     proof: isProved ? parseProof(proof) : undefined,
     builds: fields.get('Builds')?.split(', '),

@@ -322,7 +322,12 @@ export class Kernel {
     for (const { name } of this.contract.input.regions) {
       if (!this.filled.has(name)) this.inputs(name);
     }
-    return this.callFunction(this.index, this.#args(this.machine, given));
+    const results = this.callFunction(this.index, this.#args(this.machine, given));
+    if (!this.contract.hasErrors) {
+      const isOk = results.every((result) => isVector(result) || result.value === 0n);
+      this.check(isOk, () => 'the status of a function without errors is not 0');
+    }
+    return results;
   }
 
   callFunction(index: number, args: readonly Value[]): Value[] {

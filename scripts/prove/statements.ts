@@ -164,11 +164,31 @@ const sum: Statement = (kernel, factors) => {
   });
 };
 
-/** out = 1 / a, as a^(q - 2): each value is a power of its input. */
+/**
+ * out = 1 / a, as a^(q - 2): each value is a power of its input. The status is whether one of these
+ * comparisons holds, one for each input: a number that is congruent to it, within (-q, q), is zero.
+ */
 const power12287: Statement = (kernel) => {
   const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
-  kernel.call();
+  const [status] = kernel.call() as Term[];
   const forms = new Forms(kernel.machine.terms, FALCON_Q);
+  const compared = new Set<number>();
+  const collect = (term: Term): void => {
+    const [x, zero] = term.args;
+    const isNonZero = term.op === 'ne' && zero!.value === 0n;
+    if (isNonZero || term.op === 'or' || term.op === 'bool') {
+      for (const arg of term.args.filter(({ value }) => value !== 0n)) collect(arg);
+      return;
+    }
+    const key = term.op === 'eq' && zero!.value === 0n ? forms.of(x!)?.keys[0] : undefined;
+    const isOwn = key !== undefined && isForm(forms.of(x!), new Map([[key, 1]]));
+    const isWithin = isOwn && x!.low > -FALCON_Q && x!.high < FALCON_Q;
+    kernel.check(isWithin, () => 'the status depends on more than values that are zero');
+    if (isWithin) compared.add(key);
+  };
+  collect(status!);
+  const isWhole = inputs.every(({ key }) => compared.has(key)) && compared.size === inputs.length;
+  kernel.check(isWhole, () => 'the status is not whether a value is zero');
   kernel.outputs(outputNames(kernel)[0]!).forEach((term, i) => {
     kernel.stated.set(term, BigInt(FALCON_Q));
     const monomial = forms.monomial(term);
@@ -428,6 +448,7 @@ const affineModQ: Statement = (kernel, [weight, offset]) => {
   const q = kernel.evaluate('q');
   kernel.call();
   kernel.outputs(outputNames(kernel)[0]!).forEach((term, i) => {
+    kernel.stated.set(term, q);
     const expected = new Map([
       [inputs[i]!.key, kernel.evaluate(weight!)],
       [0, modulo(kernel.evaluate(offset!), q)],
@@ -552,21 +573,24 @@ export function chachaState(kernel: Kernel): [at: number, state: Term[]] {
   return [at, state];
 }
 
-/** Blocks `counter` to `counter + 3` of ChaCha8 with the state of the module's static memory. */
+/** Four blocks for each quad from `counter` of ChaCha8 with the state of the module's memory. */
 const chacha8: Statement = (kernel) => {
   const { terms } = kernel.machine;
   const [at, state] = chachaState(kernel);
   const counter = terms.input(32, 'counter', 200);
   kernel.callWith(new Map<string, Value>([['counter', counter]]));
   const outputs = kernel.outputs('out');
-  for (let block = 0; block < 4; block++) {
-    const own = state.with(12, terms.add(32, counter, terms.constant(32, block)));
+  const count = 4 * kernel.instance.quads!;
+  for (let block = 0; block < count; block++) {
+    // Sums in this order are the same terms.
+    const first = terms.add(32, counter, terms.constant(32, block & ~3));
+    const own = state.with(12, terms.add(32, first, terms.constant(32, block & 3)));
     chachaBlock(kernel, own, 8).forEach((word, w) => {
       const isEqual = terms.isEqual(outputs[16 * block + w]!, word);
       kernel.check(isEqual, () => `word ${w} of block ${block} isn't ChaCha8's`);
     });
   }
-  const next = terms.add(32, counter, terms.constant(32, 4));
+  const next = terms.add(32, counter, terms.constant(32, count));
   kernel.check(terms.isEqual(kernel.machine.memory.load(at + 48, 4), next), () => 'counter');
 };
 

@@ -2,7 +2,8 @@
 import { beforeAll, expect, test } from 'vitest';
 import { readContracts } from '../../scripts/prove/contracts.ts';
 import type { Module } from '../../scripts/prove/decode.ts';
-import { build } from '../../scripts/prove/modules.ts';
+import { functionNamed } from '../../scripts/prove/kernel.ts';
+import { build, readModule } from '../../scripts/prove/modules.ts';
 import { refusal } from '../../scripts/prove/mutants.ts';
 import { jobsOf, needsSolver } from '../../scripts/prove/prove.ts';
 import { hasZ3 } from '../../scripts/prove/smt.ts';
@@ -63,4 +64,16 @@ test.each(FAULTS)('the fault in $kernel is found', ({ kernel, says }) => {
 
 test('another kernel is proved', () => {
   expect(verdicts('ntt')).toEqual([undefined, undefined]);
+});
+
+test('a status of invertPoly that is not whether a value is zero is found', () => {
+  const falcon = readModule('falcon')!;
+  const job = jobsOf('falcon', falcon, readContracts()).find(
+    ({ contract }) => contract.name === 'invertPoly',
+  )!;
+  expect(refusal(job, falcon)).toBeUndefined();
+  const { code } = falcon.bodies[functionNamed(falcon, 'invertPoly')]!;
+  const at = code.findIndex(({ op }) => op === 'i16x8.eq');
+  code[at] = { ...code[at]!, op: 'i16x8.ge_s' };
+  expect(refusal(job, falcon)).toMatch(/^the status depends on more/);
 });
