@@ -9,12 +9,13 @@ import { readContracts } from './contracts.ts';
 import type { Module } from './decode.ts';
 import { Lock } from './lock.ts';
 import { moduleNames, openModule } from './modules.ts';
-import { mutate } from './mutants.ts';
+import { hasMutants, REFUSED, report, type Tried } from './mutants.ts';
 import { type Job, jobsOf, nameOf, type Outcome } from './prove.ts';
 import { decideReals } from './reals.ts';
 import { coverageLine, coverageOf, row } from './report.ts';
 import { decideRules } from './ruleClaims.ts';
 import { validate } from './validate.ts';
+import type { Order } from './worker.ts';
 
 const HELP = `npm run prove -- [options]
 
@@ -22,8 +23,9 @@ const HELP = `npm run prove -- [options]
   --fresh          ignores the lock: proves everything
   --module NAME    only this module; may be repeated
   --only NAME      only this kernel; may be repeated
-  --mutants [N]    instead: changes each kernel N times (10), and expects its proof to fail
-  --validate       instead: compares the executor with the engine, and terms with their bounds
+  --mutants [N]    instead: changes each kernel up to N times (6), and expects its proof to fail
+  --validate       instead: compares the executor with the engine, and terms with their bounds, in
+                   proofs and for each operation alone
   --rules          instead: decides the prover's rules by z3
   --reals          instead: proves the arithmetic on reals of falcon.integer by z3
   --help
@@ -34,19 +36,24 @@ by name if z3 isn't installed; the exit code is then 0.
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
-/** Proves jobs, two at a time. */
-async function runAll(jobs: readonly Job[], done: (job: Job, outcome: Outcome) => void) {
+/** Has workers prove jobs, or try their mutants, two at a time. */
+async function runAll<T>(
+  jobs: readonly Job[],
+  done: (job: Job, answer: T) => void,
+  mutants?: number,
+): Promise<void> {
   const waiting = [...jobs];
   const lane = async (): Promise<void> => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
       resourceLimits: { maxOldGenerationSizeMb: 4096 },
     });
     for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-      const answer = new Promise<Outcome>((resolve, reject) => {
+      const answer = new Promise<T>((resolve, reject) => {
         worker.once('message', resolve);
         worker.once('error', reject);
       });
-      worker.postMessage({ module: job.module, job: nameOf(job) });
+      const order: Order = { module: job.module, job: nameOf(job), mutants };
+      worker.postMessage(order);
       done(job, await answer);
       worker.removeAllListeners('error');
     }
@@ -75,6 +82,31 @@ async function select(names: readonly string[], only: readonly string[]): Promis
   return { jobs, modules };
 }
 
+/** The longest first: the last ones shouldn't run alone. */
+const longestFirst = (jobs: readonly Job[]): Job[] =>
+  jobs.toSorted(
+    (a, b) => Number(b.contract.name === 'combine') - Number(a.contract.name === 'combine'),
+  );
+
+async function mutate({ jobs }: Selection, share: number): Promise<boolean> {
+  const start = performance.now();
+  const all: Tried[] = [];
+  await runAll<Tried[]>(
+    longestFirst(jobs.filter(hasMutants)),
+    (job, tried) => {
+      all.push(...tried);
+      const open = tried.filter(({ verdict }) => verdict !== REFUSED);
+      say(`${nameOf(job)}: ${tried.length - open.length} of ${tried.length} mutants refused`);
+      for (const { what, verdict } of open) say(`  ${what}: ${verdict}`);
+    },
+    share,
+  );
+  say('');
+  const isRight = report(all, say);
+  say(`${((performance.now() - start) / 1000).toFixed(1)} s`);
+  return isRight;
+}
+
 async function proveAll({ jobs, modules }: Selection, isFresh: boolean, isWhole: boolean) {
   const start = performance.now();
   const lock = new Lock(isFresh);
@@ -88,11 +120,7 @@ async function proveAll({ jobs, modules }: Selection, isFresh: boolean, isWhole:
       say(row(job, known, true));
     }
   }
-  // The longest first: the last ones shouldn't run alone.
-  open.sort(
-    (a, b) => Number(b.contract.name === 'combine') - Number(a.contract.name === 'combine'),
-  );
-  await runAll(open, (job, outcome) => {
+  await runAll<Outcome>(longestFirst(open), (job, outcome) => {
     outcomes.set(job, outcome);
     say(row(job, outcome, false));
     if (outcome.failure === '') lock.add(job, modules.get(job.module)!, outcome);
@@ -135,7 +163,7 @@ async function main(): Promise<boolean> {
   if (values.rules) return decideRules(say);
   if (values.reals) return decideReals(say);
   const selection = await select(values.module, values.only);
-  if (values.mutants) return mutate(selection, Number(positionals[0] ?? 10), say);
+  if (values.mutants) return mutate(selection, Number(positionals[0] ?? 6));
   if (values.validate) return validate(selection, say);
   return proveAll(selection, values.fresh, values.module.length + values.only.length === 0);
 }

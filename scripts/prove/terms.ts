@@ -114,9 +114,7 @@ export class Terms {
   #congruent(term: Term, bits = term.width): Poly {
     const origin = this.origin(term);
     if (origin.definition !== undefined && origin.op !== 'signedField') return this.exact(origin);
-    return origin.ring !== undefined && origin.ringBits >= bits
-      ? origin.ring
-      : this.exact(origin);
+    return origin.ring !== undefined && origin.ringBits >= bits ? origin.ring : this.exact(origin);
   }
 
   /** Whether two terms of the same width are known to be equal, through their polynomials. */

@@ -7,14 +7,22 @@ import { readModule } from '../../scripts/prove/modules.ts';
 import { claimsOf, isProved } from '../../scripts/prove/reals.ts';
 import { hasZ3 } from '../../scripts/prove/smt.ts';
 
-test.each([['--fresh'], ['--rules'], ['--reals'], ['--validate']])(
+test.each([
+  ['--fresh', /\n\d+ of \d+ statements proved/],
+  ['--rules', /^proved|^SKIPPED/],
+  ['--reals', /statements proved\n$|^SKIPPED/],
+  ['--validate', / operations alone, \d+ trials: /],
+  // at least 400 mutants
+  ['--mutants', /\n([4-9]\d\d|\d{4,}) mutants: /],
+])(
   'npm run prove -- %s',
-  (option) => {
+  (option, says) => {
     const args = [join(ROOT, 'scripts/prove/main.ts'), option];
     const { status, stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     expect(status, `${stdout}${stderr}`).toBe(0);
+    expect(stdout).toMatch(says);
   },
-  3_600_000,
+  10_800_000,
 );
 
 /** The table of constants in realInteger.ts begins with these, and has eight. */

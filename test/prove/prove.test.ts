@@ -4,12 +4,20 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { filesBelow, ROOT } from '../../scripts/generated.ts';
 import { evaluateBound, parseContracts, readContracts } from '../../scripts/prove/contracts.ts';
-import { decode, type Module } from '../../scripts/prove/decode.ts';
+import { decode, type Instruction, type Module } from '../../scripts/prove/decode.ts';
 import { Lock } from '../../scripts/prove/lock.ts';
 import { bytesOf, moduleNames, readModule } from '../../scripts/prove/modules.ts';
-import { explanation, refusal } from '../../scripts/prove/mutants.ts';
+import {
+  explanation,
+  REFUSED,
+  refusal,
+  report,
+  tryMutants,
+  UNEXPLAINED,
+} from '../../scripts/prove/mutants.ts';
 import { attempt, type Job, jobsOf, nameOf } from '../../scripts/prove/prove.ts';
 import { Terms } from '../../scripts/prove/terms.ts';
+import { disagreements, validateOperations } from '../../scripts/prove/validate.ts';
 
 const contracts = readContracts();
 const HEADER = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
@@ -104,6 +112,26 @@ describe('unsigned values', () => {
   });
 });
 
+describe('operations', () => {
+  const run = (ran: string[], ...body: number[]): [boolean, string[]] => {
+    const lines: string[] = [];
+    const say = (text: string) => void lines.push(text);
+    return [validateOperations([decode(moduleOf(...body))], new Set(ran), say), lines];
+  };
+
+  test('are compared with the engine, each alone', () => {
+    const [isRight, lines] = run(['i32.const', 'end'], 0x41, 5, 0x41, 5, 0x6a, 0x1a);
+    expect(isRight).toBe(true);
+    expect(lines[0]).toMatch(/^2 operations alone, \d\d+ trials: .* 0 wrong$/);
+  });
+
+  test('that nothing has exercised fail the validation, by name', () => {
+    const [isRight, lines] = run(['end'], 0x02, 0x40, 0x0b);
+    expect(isRight).toBe(false);
+    expect(lines.at(-1)).toBe('NOT EXERCISED: block');
+  });
+});
+
 describe('contracts', () => {
   const parse = (lines: string) => {
     const block = lines.split('\n').map((line) => ` * ${line}`);
@@ -146,11 +174,16 @@ describe('faults', () => {
   }
 
   /** The module with a function's first instruction of this kind changed. */
-  function withChange(name: string, op: string, change: Change): Module {
+  function withChange(
+    name: string,
+    op: string,
+    change: Change,
+    isWanted = ({ value }: Instruction) => !change.value || value! > 100n,
+  ): Module {
     const module = { ...labrador, bodies: [...labrador.bodies] };
     const index = [...module.names].find(([, full]) => full.endsWith(`/${name}`))![0];
     const body = module.bodies[index]!;
-    const at = body.code.findIndex((one) => one.op === op && (!change.value || one.value! > 100n));
+    const at = body.code.findIndex((one) => one.op === op && isWanted(one));
     const old = body.code[at]!;
     const { value, ...rest } = change;
     const next = { ...old, ...rest, ...(value && { value: value(old.value!) }) };
@@ -180,12 +213,54 @@ describe('faults', () => {
     );
   });
 
+  test('a status of a function that has no errors is found', () => {
+    const changed = withChange('cutSigned', 'i32.const', { value: () => 1n }, (one) => {
+      const { code } = labrador.bodies.find((body) => body.code.includes(one))!;
+      return code[code.indexOf(one) + 1]!.op === 'end';
+    });
+    const says = 'the status of a function without errors is not 0';
+    expect(refusal(jobFor(labrador, 'cutSigned'), changed)).toBe(says);
+  });
+
+  test('a pointer that a second turn needs is found', () => {
+    const isStep = ({ value }: Instruction) => value === 256n;
+    const changed = withChange('xofBlocks', 'i32.const', { value: (v) => v - 16n }, isStep);
+    const [one, two] = jobsOf('labrador', labrador, contracts).filter(
+      ({ contract }) => contract.name === 'xofBlocks',
+    );
+    expect(refusal(one!, changed)).toBeUndefined();
+    expect(refusal(two!, changed)).toMatch(/isn't ChaCha8's/);
+  });
+
   test('a change that survives has an explanation only if no output differs', () => {
     const job = jobFor(labrador, 'sigmaForm');
     const original = attempt(job, labrador);
     expect(explanation(original, attempt(job, labrador))).toBe('the same terms');
     const changed = withChange('sigmaForm', 'i8x16.shuffle', { map: [...Array(16).keys()] });
     expect(explanation(original, attempt(job, changed))).toBeUndefined();
+  });
+
+  test('a change in the bytes is decoded again, and refused or explained', () => {
+    const job = jobFor(labrador, 'sigmaForm');
+    const before = labrador.bytes.slice();
+    const tried = tryMutants(job, labrador, [job], 4);
+    expect(tried).toHaveLength(4);
+    expect(tried.map(({ kind }) => kind)).toContain('constant');
+    expect(tried.filter(({ verdict }) => verdict === REFUSED).length).toBeGreaterThan(1);
+    expect(report(tried, () => {})).toBe(true);
+    expect(labrador.bytes).toEqual(before);
+  });
+
+  test('a campaign with a mutant that is neither refused nor explained fails', () => {
+    const tried = [{ kind: 'opcode', verdict: UNEXPLAINED, what: '' }] as const;
+    expect(report(tried, () => {})).toBe(false);
+  });
+
+  test('the engine disagrees if the executor takes an operation for another', () => {
+    const job = jobFor(labrador, 'mulForm');
+    expect(disagreements(attempt(job, labrador))).toBe(0);
+    const changed = withChange('mulForm', 'i16x8.sub', { op: 'i16x8.add' });
+    expect(disagreements(attempt(job, changed))).toBeGreaterThan(0);
   });
 
   test('a constant off by one is found', () => {
