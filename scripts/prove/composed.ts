@@ -247,7 +247,7 @@ const remainder: Statement = (kernel) => {
 const reaching: Statement = (kernel) => {
   const inputs = new Set(kernel.inputs('a'));
   const limit = kernel.instance.limit!;
-  const [status] = kernel.call() as Term[];
+  const [status] = kernel.resultsWith() as Term[];
   for (const lane of leavesOf(conditionOf(status!), 'or')) {
     const [least, largest] = lane.args;
     const isLimit = lane.op === 'le_u' && Number(BigInt.asUintN(8, least!.value!)) === limit;
@@ -263,7 +263,7 @@ const reaching: Statement = (kernel) => {
 /** The sum of the squares. */
 const sumOfSquares: Statement = (kernel) => {
   const inputs = kernel.inputs('a');
-  const [total] = kernel.call() as Term[];
+  const [total] = kernel.resultsWith() as Term[];
   const forms = new WideForms(kernel.machine.terms, 0n);
   const expected = new Map(inputs.map(({ key }) => [wideKey(key, key), 1n]));
   kernel.check(isSame(forms.of(total!), expected), () => 'the sum is another one');

@@ -164,8 +164,9 @@ async function main(): Promise<boolean> {
   if (values.reals) return decideReals(say);
   const selection = await select(values.module, values.only);
   if (values.mutants) return mutate(selection, Number(positionals[0] ?? 6));
-  if (values.validate) return validate(selection, say);
-  return proveAll(selection, values.fresh, values.module.length + values.only.length === 0);
+  const isWhole = values.module.length + values.only.length === 0;
+  if (values.validate) return validate(selection, isWhole, say);
+  return proveAll(selection, values.fresh, isWhole);
 }
 
 process.exitCode = (await main()) ? 0 : 1;

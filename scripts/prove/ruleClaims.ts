@@ -97,105 +97,121 @@ const RULES: Claim[] = [
   },
 ];
 
-/** Rules on terms of any width, at those that lanes and numbers have. */
-function widthClaims(): Claim[] {
-  return [8, 16, 32, 64].flatMap((w) => {
-    const [half, third] = [w / 2, w / 4];
-    const zeros = literal(0, w);
-    const isWhole = `(= x ${floored(third, shifted(third, 'x', w), w)})`;
-    const field = (high: number, low: number, text: string, isSigned: boolean) =>
-      (isSigned ? sign : zero)(w - (high - low), cut(high - 1, low, text));
-    const claims: [name: string, unknowns: string, claim: string][] = [
-      [
-        'L: floor of floor',
-        'x',
-        `(= ${floored(half, floored(third, 'x', w), w)} ${floored(half + third, 'x', w)})`,
-      ],
-      [
-        'L: floor of a shift to the left that loses nothing',
-        'x',
-        `(=> ${isWhole} (= ${floored(half, shifted(third, 'x', w), w)}
+type Text = readonly [name: string, unknowns: string, claim: string];
+
+const field = (width: number, high: number, low: number, text: string, isSigned: boolean) =>
+  (isSigned ? sign : zero)(width - (high - low), cut(high - 1, low, text));
+
+/** Shifts and fields. */
+function fieldRules(w: number): Text[] {
+  const [half, third] = [w / 2, w / 4];
+  const isWhole = `(= x ${floored(third, shifted(third, 'x', w), w)})`;
+  const left = shifted(third, 'x', w);
+  return [
+    [
+      'L: floor of floor',
+      'x',
+      `(= ${floored(half, floored(third, 'x', w), w)} ${floored(half + third, 'x', w)})`,
+    ],
+    [
+      'L: floor of a shift to the left that loses nothing',
+      'x',
+      `(=> ${isWhole} (= ${floored(half, shifted(third, 'x', w), w)}
           ${floored(half - third, 'x', w)}))`,
-      ],
-      [
-        'L: floor of any shift to the left',
-        'x',
-        `(= ${floored(half, shifted(third, 'x', w), w)}
-          ${field(w - third, half - third, 'x', true)})`,
-      ],
-      [
-        'L: bits of a shift to the left',
-        'x',
-        `(and (= ${cut(w - 1, half, shifted(third, 'x', w))} ${cut(w - 1 - third, half - third, 'x')})
-          (= ${cut(third - 1, 0, shifted(third, 'x', w))} ${literal(0, third)}))`,
-      ],
-      ...[true, false].map((isSigned): [string, string, string] => [
+    ],
+    [
+      'L: floor of any shift to the left',
+      'x',
+      `(= ${floored(half, shifted(third, 'x', w), w)}
+          ${field(w, w - third, half - third, 'x', true)})`,
+    ],
+    [
+      'L: bits of a shift to the left',
+      'x',
+      `(and (= ${cut(w - 1, half, left)} ${cut(w - 1 - third, half - third, 'x')})
+          (= ${cut(third - 1, 0, left)} ${literal(0, third)}))`,
+    ],
+    ...[true, false].map(
+      (isSigned): Text => [
         `L: bits of ${isSigned ? 'a signed' : 'an unsigned'} field`,
         'x',
-        `(and (= ${cut(half - 1, 1, field(w - 1, third, 'x', isSigned))}
+        `(and (= ${cut(half - 1, 1, field(w, w - 1, third, 'x', isSigned))}
             ${cut(half + third - 1, third + 1, 'x')})
-          (= ${floored(1, field(w - 1, third, 'x', isSigned), w)}
-            ${field(w - 1, third + 1, 'x', isSigned)}))`,
-      ]),
-      [
-        'L: a signed field of the lowest bits is congruent to the term',
-        'x',
-        `(= ${cut(third - 1, 0, field(third, 0, 'x', true))} ${cut(third - 1, 0, 'x')})`,
+          (= ${floored(1, field(w, w - 1, third, 'x', isSigned), w)}
+            ${field(w, w - 1, third + 1, 'x', isSigned)}))`,
       ],
-      [
-        'concat: the highest bits of two halves',
-        'x y',
-        `(= ((_ extract ${w - 1} 0) (bvashr (concat y x) ${literal(w + third, 2 * w)}))
+    ),
+    [
+      'L: a signed field of the lowest bits is congruent to the term',
+      'x',
+      `(= ${cut(third - 1, 0, field(w, third, 0, 'x', true))} ${cut(third - 1, 0, 'x')})`,
+    ],
+  ];
+}
+
+/** Halves, masks, signs and bounds. */
+function maskRules(w: number): Text[] {
+  const [half, third] = [w / 2, w / 4];
+  const zeros = literal(0, w);
+  return [
+    [
+      'concat: the highest bits of two halves',
+      'x y',
+      `(= ((_ extract ${w - 1} 0) (bvashr (concat y x) ${literal(w + third, 2 * w)}))
           ${floored(third, 'y', w)})`,
-      ],
-      [
-        'concat: two parts in the other order are a rotation',
-        'x',
-        `(= (concat ${cut(half - 1, 0, 'x')} ${cut(w - 1, half, 'x')})
+    ],
+    [
+      'concat: two parts in the other order are a rotation',
+      'x',
+      `(= (concat ${cut(half - 1, 0, 'x')} ${cut(w - 1, half, 'x')})
           ((_ rotate_left ${half}) x))`,
-      ],
-      [
-        'C: whether a mask is not zero is its negative',
-        'c',
-        `(=> ${isMask('c', w)}
+    ],
+    [
+      'C: whether a mask is not zero is its negative',
+      'c',
+      `(=> ${isMask('c', w)}
           (= (ite (distinct c ${zeros}) ${literal(1, w)} ${zeros}) (bvneg c)))`,
-      ],
-      [
-        'C: a sign is -1 for negative numbers',
-        'x',
-        `(let ((s ${floored(third, 'x', w)}))
+    ],
+    [
+      'C: a sign is -1 for negative numbers',
+      'x',
+      `(let ((s ${floored(third, 'x', w)}))
           (=> ${isMask('s', w)} (= (= s ${literal(-1, w)}) (bvslt x ${zeros}))))`,
-      ],
-      [
-        'C: x < k if x <= k - 1; x <= k if not k < x',
-        'x k',
-        `(and (=> (distinct k ${literal(1n << BigInt(w - 1), w)})
+    ],
+    [
+      'C: x < k if x <= k - 1; x <= k if not k < x',
+      'x k',
+      `(and (=> (distinct k ${literal(1n << BigInt(w - 1), w)})
             (= (bvslt x k) (bvsle x (bvsub k ${literal(1, w)}))))
           (= (bvsle x k) (not (bvslt k x))))`,
-      ],
-      [
-        'select: b + c (a - b) for c in {0, 1}',
-        'a b c',
-        `(=> (bvule c ${literal(1, w)})
+    ],
+    [
+      'select: b + c (a - b) for c in {0, 1}',
+      'a b c',
+      `(=> (bvule c ${literal(1, w)})
           (= (ite (distinct c ${zeros}) a b) (bvadd b (bvmul c (bvsub a b)))))`,
-      ],
-      [
-        'bounds of and, or',
-        'x y',
-        `(and (=> (bvsge x ${zeros}) (and (bvsge (bvand x y) ${zeros}) (bvsle (bvand x y) x)))
+    ],
+    [
+      'bounds of and, or',
+      'x y',
+      `(and (=> (bvsge x ${zeros}) (and (bvsge (bvand x y) ${zeros}) (bvsle (bvand x y) x)))
           (=> (and (bvult x ${literal(1n << BigInt(half), w)})
             (bvult y ${literal(1n << BigInt(half), w)}))
             (bvult (bvor x y) ${literal(1n << BigInt(half), w)})))`,
-      ],
-      ['not x = -1 - x', 'x', `(= (bvnot x) (bvsub ${literal(-1, w)} x))`],
-    ];
-    return claims.map(([name, unknowns, claim]) => ({
+    ],
+    ['not x = -1 - x', 'x', `(= (bvnot x) (bvsub ${literal(-1, w)} x))`],
+  ];
+}
+
+/** Rules on terms of any width, at those that lanes and numbers have. */
+const widthClaims = (): Claim[] =>
+  [8, 16, 32, 64].flatMap((w) =>
+    [...fieldRules(w), ...maskRules(w)].map(([name, unknowns, claim]) => ({
       name: `${name}, ${w} bits`,
       unknowns: Object.fromEntries(unknowns.split(' ').map((unknown) => [unknown, w])),
       claim,
-    }));
-  });
-}
+    })),
+  );
 
 /** Rule L at the fields that occur, in twice the width. */
 function fieldClaims(): Claim[] {

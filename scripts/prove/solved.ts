@@ -320,7 +320,7 @@ function isMagnitude(forms: Forms, x: Term, c: Term, r: Term): boolean {
 /** Whether no coefficient of (c - r mod q, centred, and s2) is beyond a limit. */
 const limited: Statement = (kernel, [limit]) => {
   const [c, r, s] = ['POINT', 'PRODUCT', 'S2'].map((name) => kernel.inputs(name));
-  const [status] = kernel.call() as Term[];
+  const [status] = kernel.resultsWith() as Term[];
   const forms = new Forms(kernel.machine.terms, FALCON_Q);
   const [isAny, zero] = status!.op === 'bool' ? status!.args[0]!.args : [];
   const isNot = status!.args[0]?.op === 'eq' && (zero?.value === 0n || isAny?.value === 0n);

@@ -175,20 +175,19 @@ const power12287: Statement = (kernel) => {
   const compared = new Set<number>();
   const collect = (term: Term): void => {
     const [x, zero] = term.args;
-    const isNonZero = term.op === 'ne' && zero!.value === 0n;
-    if (isNonZero || term.op === 'or' || term.op === 'bool') {
-      for (const arg of term.args.filter(({ value }) => value !== 0n)) collect(arg);
+    if (/^(or|ne|bool)$/.test(term.op)) {
+      for (const arg of term.args) if (arg.value !== 0n) collect(arg);
       return;
     }
     const key = term.op === 'eq' && zero!.value === 0n ? forms.of(x!)?.keys[0] : undefined;
     const isOwn = key !== undefined && isForm(forms.of(x!), new Map([[key, 1]]));
-    const isWithin = isOwn && x!.low > -FALCON_Q && x!.high < FALCON_Q;
-    kernel.check(isWithin, () => 'the status depends on more than values that are zero');
-    if (isWithin) compared.add(key);
+    const isTest = isOwn && x!.low > -FALCON_Q && x!.high < FALCON_Q;
+    kernel.check(isTest, () => 'the status depends on more than values that are zero');
+    if (isTest) compared.add(key);
   };
   collect(status!);
-  const isWhole = inputs.every(({ key }) => compared.has(key)) && compared.size === inputs.length;
-  kernel.check(isWhole, () => 'the status is not whether a value is zero');
+  const isWhole = inputs.every(({ key }) => compared.delete(key)) && compared.size === 0;
+  kernel.check(isWhole, () => 'the status is not of all values');
   kernel.outputs(outputNames(kernel)[0]!).forEach((term, i) => {
     kernel.stated.set(term, BigInt(FALCON_Q));
     const monomial = forms.monomial(term);
@@ -580,9 +579,7 @@ const chacha8: Statement = (kernel) => {
   const counter = terms.input(32, 'counter', 200);
   kernel.callWith(new Map<string, Value>([['counter', counter]]));
   const outputs = kernel.outputs('out');
-  const count = 4 * kernel.instance.quads!;
-  for (let block = 0; block < count; block++) {
-    // Sums in this order are the same terms.
+  for (let block = 0; block < outputs.length / 16; block++) {
     const first = terms.add(32, counter, terms.constant(32, block & ~3));
     const own = state.with(12, terms.add(32, first, terms.constant(32, block & 3)));
     chachaBlock(kernel, own, 8).forEach((word, w) => {
@@ -590,7 +587,7 @@ const chacha8: Statement = (kernel) => {
       kernel.check(isEqual, () => `word ${w} of block ${block} isn't ChaCha8's`);
     });
   }
-  const next = terms.add(32, counter, terms.constant(32, count));
+  const next = terms.add(32, counter, terms.constant(32, outputs.length / 16));
   kernel.check(terms.isEqual(kernel.machine.memory.load(at + 48, 4), next), () => 'counter');
 };
 
