@@ -376,6 +376,7 @@ export const hasMutants = (job: Job): boolean =>
 export function tryMutants(job: Job, module: Module, jobs: readonly Job[], share: number): Tried[] {
   const random = generator(nameOf(job));
   const original = attempt(job, module);
+  if (original.failures.length > 0) throw new Error(`${nameOf(job)}: ${original.failures[0]}`);
   const kinds = [...placesOf(original).values()];
   const part = job.module.endsWith('relaxed') ? SHARE_OF_RELAXED : 1;
   const size = original.machine.terms.nodes.length;

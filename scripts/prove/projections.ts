@@ -158,7 +158,11 @@ const reversedTransform: Statement = (kernel) => {
   const { logn } = kernel.instance;
   const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
   kernel.call();
-  const values = kernel.outputs('prepared').filter((_, i) => (i & 8) === 0);
+  const [values, companions] = [0, 8].map((half) =>
+    kernel.outputs('prepared').filter((_, i) => (i & 8) === half),
+  ) as [Term[], Term[]];
+  // They follow the representatives; `functionalParts` is about what they are good for.
+  for (const term of companions) kernel.stated.delete(term);
   compare(kernel, values, [FALCON_Q], (index, p) => {
     const root = inverse(falconRoot(logn!, index), p);
     let value = inverse(root, p);
