@@ -2,18 +2,11 @@
  * The statements on projections, their transpose, functionals, norms and words: sums over many
  * inputs, exact or modulo q = 2^44 - 117, of which the bits of a stream are some.
  */
+import { chachaState } from './hashing.ts';
 import type { Kernel } from './kernel.ts';
 import { inverse, WideForms, wideKey } from './modular.ts';
 import { FALCON_Q, falconRoot, LABRADOR_Q } from './references.ts';
-import {
-  chachaState,
-  compare,
-  inputNames,
-  isSame,
-  linearForm,
-  OWN,
-  type Statement,
-} from './statements.ts';
+import { compare, inputNames, isSame, linearForm, OWN, type Statement } from './statements.ts';
 import type { Term } from './terms.ts';
 
 /** Rows of bits; one more row is known. */

@@ -3,13 +3,9 @@
  * with the mathematics, coefficient by coefficient. Terms that differ from the mathematics, or
  * whose values aren't known exactly, are failures.
  */
-import { BitForms } from './bits.ts';
-import type { Value } from './execute.ts';
 import { functionNamed, type Kernel } from './kernel.ts';
 import { Forms, inverse, isForm, linear, modulo, pairKey, power } from './modular.ts';
 import {
-  CHACHA_CONSTANTS,
-  chacha,
   FALCON_Q,
   falconRoot,
   formRoot,
@@ -502,95 +498,6 @@ const alternating: Statement = (kernel) => {
   moved(kernel, (i) => (i % 2 === 0 ? a! : b!)[Math.floor(i / 4)]!);
 };
 
-/** Keccak-f[1600] on each of the interleaved states. */
-const keccak: Statement = (kernel, [states]) => {
-  const count = Number(states);
-  const inputs = [...kernel.inputs('state')];
-  kernel.call();
-  const outputs = kernel.outputs('state');
-  for (let state = 0; state < count; state++) {
-    const forms = new BitForms(kernel.machine.terms);
-    const own = inputs.filter((_, i) => i % count === state);
-    const expected = forms.keccak(own.map((term) => forms.input(term)));
-    expected.forEach((form, lane) => {
-      const isEqual = forms.isEqual(forms.of(outputs[count * lane + state]!), form);
-      kernel.check(isEqual, () => `lane ${lane} of state ${state} isn't Keccak's`);
-    });
-  }
-};
-
-const chachaBlock = ({ machine: { terms } }: Kernel, state: readonly Term[], rounds: number) =>
-  chacha(
-    {
-      add: (a, b) => terms.add(32, a, b),
-      xor: (a, b) => terms.xor(32, a, b),
-      rotate: (a: Term, bits) => terms.rotl(32, a, bits),
-    },
-    state,
-    rounds,
-  );
-
-/** Four blocks of ChaCha20, the 64-bit counter xored into the last words of the nonce. */
-const chacha20: Statement = (kernel) => {
-  const { terms } = kernel.machine;
-  const words = [...kernel.inputs('key')];
-  const counter = terms.input(64, 'counter', 100);
-  kernel.put(kernel.address('key') + 48, counter);
-  kernel.call();
-  const outputs = kernel.outputs('out');
-  for (let block = 0; block < 4; block++) {
-    const count = terms.add(64, counter, terms.constant(64, block));
-    const nonce = [0, 32].map((bit, i) =>
-      terms.xor(32, terms.extract(32, count, bit), words[10 + i]!),
-    );
-    const constants = CHACHA_CONSTANTS.map((value) => terms.constant(32, value));
-    const state = [...constants, ...words.slice(0, 10), ...nonce];
-    chachaBlock(kernel, state, 20).forEach((word, w) => {
-      const isEqual = terms.isEqual(outputs[8 * w + block]!, word);
-      kernel.check(isEqual, () => `word ${w} of block ${block} isn't ChaCha20's`);
-    });
-  }
-  const next = kernel.machine.memory.load(kernel.address('key') + 48, 8);
-  const expected = terms.add(64, counter, terms.constant(64, 4));
-  kernel.check(terms.isEqual(next, expected), () => 'the counter is wrong');
-};
-
-/** Makes the module's state of ChaCha unknown. @returns its address, and the state */
-export function chachaState(kernel: Kernel): [at: number, state: Term[]] {
-  const { terms } = kernel.machine;
-  const sigma = CHACHA_CONSTANTS.flatMap((word) => [0, 8, 16, 24].map((s) => (word >> s) & 255));
-  const isStart = ({ bytes }: { bytes: Uint8Array }) => sigma.every((byte, i) => bytes[i] === byte);
-  const at = kernel.module.data.find(isStart)?.at;
-  if (at === undefined) throw new Error('the state of ChaCha is not found');
-  const state = Array.from({ length: 16 }, (_, i) => {
-    if (i < 4) return terms.constant(32, CHACHA_CONSTANTS[i]!);
-    return terms.input(32, `state[${i}]`, 100 + i);
-  });
-  state.forEach((term, i) => {
-    kernel.put(at + 4 * i, term);
-  });
-  return [at, state];
-}
-
-/** Four blocks for each quad from `counter` of ChaCha8 with the state of the module's memory. */
-const chacha8: Statement = (kernel) => {
-  const { terms } = kernel.machine;
-  const [at, state] = chachaState(kernel);
-  const counter = terms.input(32, 'counter', 200);
-  kernel.callWith(new Map<string, Value>([['counter', counter]]));
-  const outputs = kernel.outputs('out');
-  for (let block = 0; block < outputs.length / 16; block++) {
-    const first = terms.add(32, counter, terms.constant(32, block & ~3));
-    const own = state.with(12, terms.add(32, first, terms.constant(32, block & 3)));
-    chachaBlock(kernel, own, 8).forEach((word, w) => {
-      const isEqual = terms.isEqual(outputs[16 * block + w]!, word);
-      kernel.check(isEqual, () => `word ${w} of block ${block} isn't ChaCha8's`);
-    });
-  }
-  const next = terms.add(32, counter, terms.constant(32, outputs.length / 16));
-  kernel.check(terms.isEqual(kernel.machine.memory.load(at + 48, 4), next), () => 'counter');
-};
-
 /** By the name in `Proof:`. */
 export const STATEMENTS: Readonly<Record<string, Statement>> = {
   ...{ ntt: transform(compareTransform), intt: transform(compareInverse) },
@@ -607,5 +514,4 @@ export const STATEMENTS: Readonly<Record<string, Statement>> = {
     columns,
     alternating,
   },
-  ...{ keccak, chacha20, chacha8 },
 };
