@@ -1,7 +1,7 @@
 /**
- * The statements on Keccak and ChaCha, and on hashing to a point. Which words are rejected is public, and addresses depend on
- * it: each proof is about the hashes in which some given words are rejected. In those,
- * outputs of permutations are new unknowns.
+ * The statements on Keccak and ChaCha, and on hashing to a point. Which words are rejected is
+ * public, and addresses depend on it: each proof is about the hashes in which some given words are
+ * rejected. In those, outputs of permutations are new unknowns.
  */
 import { BitForms } from './bits.ts';
 import type { Value } from './execute.ts';
