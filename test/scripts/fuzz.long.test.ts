@@ -30,8 +30,9 @@ beforeAll(async () => {
     limits,
   });
   await service.start();
-  const honest: Answer = (request) => service.app.fetch(request);
-  const fetch: Answer = (request) => plant(request, honest);
+  // With the request as it came: its spelling is judged, too.
+  const fetch = (request: Request, env: unknown) =>
+    plant(request, (each) => service.app.fetch(each, env));
   server = await openHttpServer({ fetch, port: 0, host: '127.0.0.1' });
   const { key } = await service.apiKeys.create({ name: 'one' });
   const { key: foreignKey } = await service.apiKeys.create({ name: 'two' });
