@@ -6,7 +6,15 @@ import type { Value } from './execute.ts';
 import { functionNamed, type Kernel } from './kernel.ts';
 import { Forms, isForm, pairKey, power, WideForms, wideKey } from './modular.ts';
 import { FALCON_Q, falconRoot } from './references.ts';
-import { compareInverse, compareTransform, isSame, OWN, type Statement } from './statements.ts';
+import {
+  compareInverse,
+  compareTransform,
+  inputNames,
+  isSame,
+  OWN,
+  outputNames,
+  type Statement,
+} from './statements.ts';
 import type { Term } from './terms.ts';
 
 type Handler = (results: readonly Value[]) => void;
@@ -87,12 +95,16 @@ const quotient: Statement = (kernel) => {
   compareProducts(kernel, [inverse!, factor!], kernel.outputs('hNtt'));
 };
 
+/** out = 1 / a, as a^(q - 2): each value is a power of its input; the status is whether one is 0. */
+const power12287: Statement = (kernel) => {
+  const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
+  const [status] = kernel.call() as Term[];
+  compareZeros(kernel, inputs, status!);
+  comparePowers(kernel, inputs, kernel.outputs(outputNames(kernel)[0]!));
+};
+
 /** Whether terms are the powers to q - 2 of others. */
-export function comparePowers(
-  kernel: Kernel,
-  inputs: readonly Term[],
-  outputs: readonly Term[],
-): void {
+function comparePowers(kernel: Kernel, inputs: readonly Term[], outputs: readonly Term[]): void {
   const forms = new Forms(kernel.machine.terms, FALCON_Q);
   outputs.forEach((term, i) => {
     kernel.stated.set(term, BigInt(FALCON_Q));
@@ -106,17 +118,18 @@ export function comparePowers(
 }
 
 /** Whether a status is that one of the inputs is 0 modulo q. */
-export function compareZeros(kernel: Kernel, inputs: readonly Term[], status: Term): void {
+function compareZeros(kernel: Kernel, inputs: readonly Term[], status: Term): void {
   const forms = new Forms(kernel.machine.terms, FALCON_Q);
-  const leaves = leavesOf(conditionOf(status), 'or');
-  const compared = leaves.flatMap(({ op, args: [a, b] }) => {
+  const found = leavesOf(conditionOf(status), 'or').map(({ op, args: [a, b] }) => {
     const [value, zero] = a?.value === undefined ? [a, b] : [b, a];
-    const isResidue = value && value.low > -12289n && value.high < 12289n;
-    return op === 'eq' && zero?.value === 0n && isResidue ? [value] : [];
+    const isResidue = value && value.low > -FALCON_Q && value.high < FALCON_Q;
+    const key =
+      op === 'eq' && zero?.value === 0n && isResidue ? keyOfForm(forms, value) : undefined;
+    kernel.check(key !== undefined, () => 'the status depends on more than values that are zero');
+    return key;
   });
-  const found = new Set(compared.map((value) => keyOfForm(forms, value)));
-  const isWhole = leaves.length === inputs.length && inputs.every(({ key }) => found.has(key));
-  kernel.check(isWhole, () => "the status isn't that of a value that is 0");
+  const isWhole = found.length === inputs.length && inputs.every(({ key }) => found.includes(key));
+  kernel.check(isWhole, () => 'the status is not of all values');
 }
 
 /** The term that a status compares with 0. */
@@ -270,7 +283,7 @@ const sumOfSquares: Statement = (kernel) => {
 };
 
 export const COMPOSED: Readonly<Record<string, Statement>> = {
-  ...{ quotient, canonicalKey, productOfSmall, remainder, reaching, sumOfSquares },
+  ...{ power12287, quotient, canonicalKey, productOfSmall, remainder, reaching, sumOfSquares },
 };
 
 /** The terms that are joined by an operation. */

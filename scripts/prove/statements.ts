@@ -160,41 +160,6 @@ const sum: Statement = (kernel, factors) => {
   });
 };
 
-/**
- * out = 1 / a, as a^(q - 2): each value is a power of its input. The status is whether one of these
- * comparisons holds, one for each input: a number that is congruent to it, within (-q, q), is zero.
- */
-const power12287: Statement = (kernel) => {
-  const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
-  const [status] = kernel.call() as Term[];
-  const forms = new Forms(kernel.machine.terms, FALCON_Q);
-  const compared = new Set<number>();
-  const collect = (term: Term): void => {
-    const [x, zero] = term.args;
-    if (/^(or|ne|bool)$/.test(term.op)) {
-      for (const arg of term.args) if (arg.value !== 0n) collect(arg);
-      return;
-    }
-    const key = term.op === 'eq' && zero!.value === 0n ? forms.of(x!)?.keys[0] : undefined;
-    const isOwn = key !== undefined && isForm(forms.of(x!), new Map([[key, 1]]));
-    const isTest = isOwn && x!.low > -FALCON_Q && x!.high < FALCON_Q;
-    kernel.check(isTest, () => 'the status depends on more than values that are zero');
-    if (isTest) compared.add(key);
-  };
-  collect(status!);
-  const isWhole = inputs.every(({ key }) => compared.delete(key)) && compared.size === 0;
-  kernel.check(isWhole, () => 'the status is not of all values');
-  kernel.outputs(outputNames(kernel)[0]!).forEach((term, i) => {
-    kernel.stated.set(term, BigInt(FALCON_Q));
-    const monomial = forms.monomial(term);
-    const isExpected =
-      monomial?.key === inputs[i]!.key &&
-      monomial.coefficient === 1 &&
-      monomial.exponent === FALCON_Q - 2;
-    kernel.check(isExpected, () => `output ${i} isn't the power of its input`);
-  });
-};
-
 /** The tables that a caller passes to a function for each prime. */
 function tablesOf(kernel: Kernel, caller: string): number[] {
   const probe = kernel.newMachine();
@@ -501,7 +466,7 @@ const alternating: Statement = (kernel) => {
 /** By the name in `Proof:`. */
 export const STATEMENTS: Readonly<Record<string, Statement>> = {
   ...{ ntt: transform(compareTransform), intt: transform(compareInverse) },
-  ...{ toForm, product, preparedProduct, sum, power12287, residues, reconstruct },
+  ...{ toForm, product, preparedProduct, sum, residues, reconstruct },
   ...{
     blockSums,
     rowProducts,
