@@ -95,7 +95,7 @@ const quotient: Statement = (kernel) => {
   compareProducts(kernel, [inverse!, factor!], kernel.outputs('hNtt'));
 };
 
-/** out = 1 / a, as a^(q - 2): each value is a power of its input; the status is whether one is 0. */
+/** out = 1 / a, as a^(q - 2): each value is a power of its input; the status: whether one is 0. */
 const power12287: Statement = (kernel) => {
   const inputs = [...kernel.inputs(inputNames(kernel)[0]!)];
   const [status] = kernel.call() as Term[];
