@@ -170,6 +170,25 @@ describe('a thread that is busy', () => {
 });
 
 describe('the file', () => {
+  it('shows at once what another process has committed, also in what was read before', async () => {
+    const store = open();
+    const other = sqliteTableStore({ path });
+    const sha256 = 'ab'.repeat(32);
+    const seen = async () => [
+      (await store.tasks.list({ clientId: 1, limit: 10 })).tasks.length,
+      (await store.apiKeys.findApiKey(sha256))?.name ?? null,
+      (await store.quotas.quota(1))?.openTasks ?? null,
+    ];
+    for (const _ of [1, 2]) expect(await seen()).toEqual([0, null, null]);
+    await other.tasks.put(task);
+    for (const _ of [1, 2]) expect(await seen()).toEqual([1, null, null]);
+    await other.apiKeys.putApiKey({ sha256, name: 'key', clientId: 1 });
+    for (const _ of [1, 2]) expect(await seen()).toEqual([1, 'key', null]);
+    await other.quotas.setQuota(1, { openTasks: 7 });
+    for (const _ of [1, 2]) expect(await seen()).toEqual([1, 'key', 7]);
+    await other.close();
+  });
+
   it('has everything that was asked for before the store was closed', async () => {
     const store = open();
     const puts = Array.from({ length: 200 }, () => store.tasks.put(task));

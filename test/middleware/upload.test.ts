@@ -154,7 +154,9 @@ describe('a task that is left alone', () => {
     expectProblem(await http.ask('POST', `/v1/svc/aggsign/notify/${process_id}`), 409);
     expectProblem(await http.ask('POST', `${CREATE}/${process_id}/url`), 409, 'CONFLICT');
     expectProblem(await http.ask('GET', `${path}/result`), 409, 'CONFLICT');
-    expect(await readdir(join(http.directory, 'files', 'inputs')).catch(() => [])).toEqual([]);
+    // It goes after the task has ended.
+    const inputs = join(http.directory, 'files', 'inputs');
+    await expect.poll(() => readdir(inputs).catch(() => []), { timeout: 60_000 }).toEqual([]);
     expect((await http.ask('DELETE', path)).status).toBe(204);
   });
 });

@@ -102,15 +102,22 @@ function prepare(db: DatabaseSync, sql: string) {
   return { statement, toRow };
 }
 
+/** Rows by query, which whoever made the table clears when anything may have changed. */
+export type Kept = Map<string, readonly object[]>;
+
+const MAX_KEPT = 256;
+
 /** Queries and transactions. A transaction is a synchronous function, so none interleave. */
 export class Table {
   readonly #db: DatabaseSync;
   readonly #groupCommit: GroupCommit;
+  readonly #kept: Kept | undefined;
   readonly #statements = new Map<string, Statement>();
 
-  constructor(db: DatabaseSync, groupCommit: GroupCommit) {
+  constructor(db: DatabaseSync, groupCommit: GroupCommit, kept?: Kept) {
     this.#db = db;
     this.#groupCommit = groupCommit;
+    this.#kept = kept;
   }
 
   #prepared(sql: string): Statement {
@@ -128,6 +135,18 @@ export class Table {
   #all<Row = Columns>(sql: string, ...values: SQLInputValue[]): Row[] {
     const { statement, toRow } = this.#prepared(sql);
     return statement.all(...values).map(toRow) as Row[];
+  }
+
+  /** Like `#all`, from what is kept, if anything is. Only for few and short rows. */
+  #recall<Row>(sql: string, ...values: SQLInputValue[]): readonly Row[] {
+    if (this.#kept === undefined) return this.#all(sql, ...values);
+    const key = `${sql}\n${JSON.stringify(values)}`;
+    let rows = this.#kept.get(key);
+    if (rows === undefined) {
+      if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+      this.#kept.set(key, (rows = this.#all(sql, ...values)));
+    }
+    return rows as readonly Row[];
   }
 
   /** @returns the number of changed rows */
@@ -187,7 +206,7 @@ export class Table {
     const direction = order === 'asc' ? 'ASC' : 'DESC';
     const sql = `SELECT ${LISTED_COLUMNS} FROM tasks WHERE ${where}
       ORDER BY id ${direction} LIMIT ?`;
-    return this.#all<ListedRow>(sql, ...values, limit).map(toListed);
+    return this.#recall<ListedRow>(sql, ...values, limit).map(toListed);
   }
 
   /** Returns unfinished rows of all clients in order of id. */
@@ -359,7 +378,7 @@ export class Table {
 
   apiKey(sha256: string): ApiKeyRow | undefined {
     const sql = `SELECT ${API_KEY} FROM api_keys WHERE sha256 = ?`;
-    return this.#one<ApiKeyRow>(sql, sha256);
+    return this.#recall<ApiKeyRow>(sql, sha256)[0];
   }
 
   /** Adds or replaces. */
@@ -374,7 +393,7 @@ export class Table {
   }
 
   quota(clientId: number): ClientQuota | undefined {
-    const row = this.#one<QuotaRow>('SELECT * FROM quotas WHERE client_id = ?', clientId);
+    const [row] = this.#recall<QuotaRow>('SELECT * FROM quotas WHERE client_id = ?', clientId);
     return row && toQuota(row);
   }
 

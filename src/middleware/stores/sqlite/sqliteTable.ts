@@ -11,7 +11,7 @@ import { nextTick } from 'node:process';
 import type { CompleteStore } from '../port/serviceStore.ts';
 import { apiKeys, quotas } from '../rules/clients.ts';
 import { Ledger } from '../rules/ledger.ts';
-import { Table } from '../rules/table.ts';
+import { type Kept, Table } from '../rules/table.ts';
 import { clocksOf, reads, type TableStoreOptions, tableStore } from '../rules/tableStore.ts';
 import { createGroupCommit } from './groupCommit.ts';
 import { patient } from './sqliteFault.ts';
@@ -44,14 +44,20 @@ export type SqliteReader = ReturnType<typeof sqliteReader>;
  * Returns another connection of a process that has the file open. It reads on the calling thread,
  * and fails where it would wait. A transaction saves locks, which take longer than reading. It ends
  * before the process receives anything else, so every request sees what was committed before it.
+ * Rows of lists, API keys and quotas are kept until anything is committed.
  */
 export function sqliteReader({ path, ...clocks }: SqliteFile & TableStoreOptions) {
   const { DatabaseSync } = sqliteOfHost();
   // Not by `openFile`, which closes other handles of the file, and so ends the locks of SQLite.
   const db = new DatabaseSync(path, { readOnly: true, timeout: 0 });
   const write = () => Promise.reject(new Error('a reader does not write'));
-  const ledger = new Ledger(new Table(db, { write, drain: async () => {} }), clocksOf(clocks));
+  const kept: Kept = new Map();
+  const table = new Table(db, { write, drain: async () => {} }, kept);
+  const ledger = new Ledger(table, clocksOf(clocks));
   const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
+  // Another number whenever another connection, of whatever process, has committed.
+  const version = db.prepare('PRAGMA data_version');
+  let known: unknown;
   let isBegun = false;
   const end = () => {
     if (!isBegun) return;
@@ -73,6 +79,9 @@ export function sqliteReader({ path, ...clocks }: SqliteFile & TableStoreOptions
       begin.run();
       isBegun = true;
       nextTick(end);
+      const { data_version: current } = version.get()!;
+      if (current !== known) kept.clear();
+      known = current;
       if (anew) ledger.meetClock();
     },
     close: () => ledger.close(),
