@@ -48,6 +48,7 @@ export function compareProducts(
 ): void {
   const forms = new Forms(kernel.machine.terms, FALCON_Q);
   outputs.forEach((term, i) => {
+    if (kernel.stated.has(term)) kernel.stated.set(term, BigInt(FALCON_Q));
     const expected = new Map([[pairKey(a[i]!.key, b[i]!.key), 1]]);
     kernel.check(isForm(forms.of(term), expected), () => `value ${i} isn't the product`);
   });
@@ -154,16 +155,28 @@ const canonicalKey: Statement = (kernel) => {
   kernel.filled.add('PK');
   kernel.unknowns('pk', kernel.address('PK') + 1, (7 * n) / 4 + 2, 8);
   let values: readonly Term[] = [];
-  watch(kernel, {}, { decodePublicKey: () => (values = kernel.name(product, n, 6144n)) });
+  let status: Value | undefined;
+  watch(
+    kernel,
+    {},
+    {
+      decodePublicKey: ([result]) => {
+        values = kernel.name(product, n, 6144n);
+        status = result;
+      },
+    },
+  );
   // One branch, on the status of the decoder.
   for (const isTaken of [false, true]) {
     kernel.machine.decide = () => isTaken;
-    kernel.call();
+    const [result] = kernel.call();
+    kernel.check(result === status, () => "the status isn't that of the decoder");
     const outputs = wordsAt(kernel, product, n);
     if (outputs.some((term, i) => term !== values[i])) break;
   }
   const forms = new Forms(kernel.machine.terms, FALCON_Q);
   kernel.outputs('PRODUCT').forEach((term, i) => {
+    kernel.stated.set(term, BigInt(FALCON_Q));
     const isSameKey = keyOfForm(forms, term) === values[i]!.key;
     kernel.check(isSameKey, () => `coefficient ${i} isn't the key's`);
   });
@@ -247,6 +260,7 @@ const remainder: Statement = (kernel) => {
   kernel.call();
   const forms = new Forms(kernel.machine.terms, FALCON_Q);
   kernel.outputs('PRODUCT').forEach((term, i) => {
+    kernel.stated.set(term, BigInt(FALCON_Q));
     const expected = new Map([
       [0, 32768 % FALCON_Q],
       [point![i]!.key, 1],

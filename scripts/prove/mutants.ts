@@ -294,7 +294,9 @@ export function explanation(original: Kernel, mutant: Kernel): string | undefine
   const exact = pairs.filter(({ modulus }) => modulus === 0n);
   if (exact.length === 0) return 'other representatives, within the bounds';
   if (!hasZ3()) return 'SKIPPED: equal values are decided by z3, which is not installed';
-  return areEqual(original, mutant, exact) ? 'other terms of equal values' : undefined;
+  return areEqual(original, mutant, exact, [shapes, shapesOfOther])
+    ? 'other terms of equal values'
+    : undefined;
 }
 
 /** The addresses of a contract's regions. */
@@ -307,36 +309,48 @@ const regionsOf = (kernel: Kernel): number[] => {
 const APART = 2 ** 26;
 
 /** Whether terms of two runs are equal for all inputs within their bounds. */
-function areEqual(original: Kernel, mutant: Kernel, pairs: readonly Pair[]): boolean {
+function areEqual(
+  original: Kernel,
+  mutant: Kernel,
+  pairs: readonly Pair[],
+  [shapes, shapesOfOther]: readonly ReadonlyMap<Term, number>[],
+): boolean {
   const [nodes, others] = [original, mutant].map(({ machine: { terms } }) => terms.nodes.slice(1));
+  const byShape = new Map(nodes!.map((term) => [shapes!.get(term)!, term]));
   const inputs = nodes!.filter(({ op }) => op === 'input');
-  // The other run's terms, as functions of the first one's inputs.
+  // The other run's terms, as functions of the first one's terms and inputs.
   const copies = new Map<Term, Term>();
+  const common = new Set<Term>();
   let count = 0;
   for (const term of others!) {
     const args = term.args.map((arg) => copies.get(arg)!);
-    const copy = term.op === 'input' ? inputs[count++]! : { ...term, id: term.id + APART, args };
-    copies.set(term, copy);
+    const own = byShape.get(shapesOfOther!.get(term)!);
+    if (own) common.add(own);
+    const copy = { ...term, id: term.id + APART, args };
+    copies.set(term, term.op === 'input' ? inputs[count++]! : (own ?? copy));
   }
   return pairs.every(({ term, changed }) => {
-    const script = new Script();
     const copy = copies.get(changed)!;
-    const claim = `(= ${script.of(term)} ${script.of(copy)})`;
-    const bounds = inputsBelow(term, copy).flatMap((input) => {
-      const [name, low, high] = [
-        script.of(input),
-        ...[input.low, input.high].map((bound) => literal(bound, input.width)),
-      ];
-      return [`(bvsle ${low} ${name})`, `(bvsle ${name} ${high})`];
-    });
-    return script.proves(`(=> (and true ${bounds.join(' ')}) ${claim})`);
+    return isEqual(term, copy, common) || isEqual(term, copy, new Set());
   });
 }
 
-function inputsBelow(...terms: Term[]): Term[] {
-  const all = new Set(terms);
-  for (const term of all) for (const arg of term.args) all.add(arg);
-  return [...all].filter(({ op }) => op === 'input');
+/** Whether z3 decides that terms are equal, for all values of the unknowns within their bounds. */
+function isEqual(term: Term, other: Term, unknowns: ReadonlySet<Term>): boolean {
+  const script = new Script();
+  const below = new Set([term, other]);
+  const bounds: string[] = [];
+  for (const one of below) {
+    const isUnknown = unknowns.has(one) && one.value === undefined;
+    if (one.op !== 'input' && !isUnknown) for (const arg of one.args) below.add(arg);
+    else bounds.push(withinBounds(one, script.declare(one)));
+  }
+  const claim = `(= ${script.of(term)} ${script.of(other)})`;
+  return script.proves(`(=> (and true ${bounds.join(' ')}) ${claim})`);
+}
+
+function withinBounds({ low, high, width }: Term, name: string): string {
+  return `(and (bvsle ${literal(low, width)} ${name}) (bvsle ${name} ${literal(high, width)}))`;
 }
 
 /** Numbers that depend on a text alone. */

@@ -96,6 +96,10 @@ export class Script {
         return `(ite ${isNonZero(x!, from)} ${y} ${z})`;
       case 'abs':
         return `(ite (bvslt ${x} ${literal(0, width)}) (bvneg ${x}) ${x})`;
+      case 'dot': {
+        const [a, b, c, d] = names.map((name, i) => resized(name, args[i]!.width, width));
+        return `(bvadd (bvmul ${a} ${b}) (bvmul ${c} ${d}))`;
+      }
       case 'q15':
         return this.#quotient(x!, y!);
       case 'max_s':
