@@ -304,7 +304,7 @@ describe('hidden messages', () => {
     const params = before[1]!;
     const given = scalarsOf(KEY, 2, 0, params);
     const x = Array.from({ length: params.pieces.t }, () => polyOf(3));
-    const product = inner(formsOfX({ params, places: [] }, given), x);
+    const product = inner(formsOfX({ params }, given), x);
     let sum: Poly = constant(0n);
     const add = ([a, b]: readonly [bigint, bigint], [re, im]: readonly [bigint, bigint]) => {
       const more = [a * re - b * im, a * im + b * re] as const;

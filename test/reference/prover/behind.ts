@@ -42,6 +42,13 @@ export interface LiftScalars {
   readonly lifts: readonly Pair[];
 }
 
+/** How many scalars a lift has behind this level, or behind an open one. */
+export function scalarCount(before: Ordinary | undefined): number {
+  if (before === undefined) return JL_ROWS;
+  const ofQ = QUARTER_PAIRS * before.k * before.messages.length;
+  return 2 * JL_ROWS + ofQ + messageOf(before, 'b').polynomials;
+}
+
 /** Sections 5.2 and 8.5: the scalars of lift k, from one stream, in their order. */
 export function scalarsOf(
   seed: Uint8Array,
@@ -55,8 +62,7 @@ export function scalarsOf(
   }
   const { messages, k: rank } = before;
   const lifts = messageOf(before, 'b').polynomials;
-  const ofQ = QUARTER_PAIRS * rank * messages.length;
-  const all = omegas(seed, level, k, 2 * JL_ROWS + ofQ + lifts);
+  const all = omegas(seed, level, k, scalarCount(before));
   let at = 0;
   const take = (count: number): Pair[] => all.slice(at, (at += count));
   return {
@@ -127,7 +133,10 @@ export const pairPoly = ([a, b]: Pair): Poly =>
 export const timesQuarter = (poly: Poly, j: number): Poly => timesX(poly, -QUARTER_STEP * j);
 
 /** The part of F that belongs to (Q) and (T_b), at every place of x in order. */
-export function formsOfX({ params }: Behind, { quarters, lifts }: LiftScalars): Poly[] {
+export function formsOfX(
+  { params }: { readonly params: Ordinary },
+  { quarters, lifts }: LiftScalars,
+): Poly[] {
   const { messages, w } = params;
   return messages.flatMap(({ name, polynomials, digits }, number) => {
     const weights = quarters[number]!.map((list) =>

@@ -7,12 +7,12 @@ import { type Ordinary, pairCount, pairIndex, pairsOf, placeOf, type Shape } fro
 import {
   ALL_ONES,
   add,
+  constant,
   inner,
   multiply,
   type Poly,
   reduce,
   scale,
-  subtract,
   ZERO,
 } from './ring.ts';
 import { gadget, type Rows } from './steps.ts';
@@ -66,34 +66,47 @@ export function carriedConstraints(
   shape: Shape,
   before: Output,
 ): Base {
+  const { delta, linear, b } = formsOnOutput(context, seed, before);
+  const { f } = before.params;
+  const parts = Array.from({ length: f }, (_, i) => i);
+  return { a: squaresOfZ(shape, before.params, delta, parts), linear, b };
+}
+
+/**
+ * E1 to E6 on z_0, ..., v of one output, all of them times `factor`.
+ *
+ * @returns also the coefficient of E4, whose squares are left
+ */
+export function formsOnOutput(
+  context: Context,
+  seed: Uint8Array,
+  before: Output,
+  factor = constant(1n),
+): { delta: Poly; linear: Poly[][]; b: Poly } {
   const { f, b, kappa, m } = before.params;
   const challenge: Challenge = (name, kind, index) =>
-    context.omits(name) ? ZERO : short(seed, context.level, kind, index);
+    context.omits(name) ? ZERO : multiply(factor, short(seed, context.level, kind, index));
   const rho = Array.from({ length: kappa }, (_, k) => challenge('E3', 'amortised', k));
   const delta = challenge('E4', 'quadratic', 0);
   const epsilon = challenge('E6', 'constraint', 0);
-  const hasE5 = !context.omits('E5');
+  const e5 = context.omits('E5') ? ZERO : factor;
   const v = new FormsOnV(m);
   carryOuter(v, before, challenge);
-  carryInner(v, before, rho, hasE5 && !context.omits('eInE5'));
-  carryGarbage(v, before, delta, epsilon, hasE5);
+  carryInner(v, before, rho, context.omits('eInE5') ? ZERO : e5);
+  carryGarbage(v, before, delta, epsilon, e5);
   carryLifts(v, before, epsilon);
   v.addRight(multiply(epsilon, before.combined.b));
-  const onZ = formsOnZ(before, rho, hasE5);
+  const onZ = formsOnZ(before, rho, e5);
   const linear = Array.from({ length: f }, (_, i) => onZ.map((poly) => gadget(poly, b * i)));
-  return {
-    a: squaresOfZ(shape, before.params, delta),
-    linear: [...linear, v.forms],
-    b: v.right,
-  };
+  return { delta, linear: [...linear, v.forms], b: v.right };
 }
 
 /** E3 and E5 on z. */
-function formsOnZ({ params, phiZ }: Output, rho: readonly Poly[], hasE5: boolean): Poly[] {
+function formsOnZ({ params, phiZ }: Output, rho: readonly Poly[], e5: Poly): Poly[] {
   const M = keyMatrix(params.kappa, params.n);
   return phiZ.map((form, column) => {
-    const onPhi = hasE5 ? negative(form) : ZERO;
-    return reduce(subtract(onPhi, inner(rho, columnOf(M, column))));
+    const onPhi = multiply(e5, form);
+    return reduce(negative(add(onPhi, inner(rho, columnOf(M, column)))));
   });
 }
 
@@ -129,7 +142,7 @@ function carryInner(
   v: FormsOnV,
   { params, c, phiE }: Output,
   rho: readonly Poly[],
-  hasE5: boolean,
+  e5: Poly,
 ): void {
   const { f, b, ft, bu, kappa, ct, pieces } = params;
   for (const [a, ca] of c.entries()) {
@@ -140,7 +153,7 @@ function carryInner(
   }
   if (ct === 0) return;
   for (const [k, poly] of rho.entries()) {
-    const onE = add(poly, hasE5 ? phiE[k]! : ZERO);
+    const onE = add(poly, multiply(e5, phiE[k]!));
     v.addDigits(pieces.inner + k, kappa, negative(onE), f, b);
     v.addRight(negative(timesHalf(multiply(poly, sumOf(c)), ct)));
   }
@@ -152,7 +165,7 @@ function carryGarbage(
   { params, c, combined }: Output,
   delta: Poly,
   epsilon: Poly,
-  hasE5: boolean,
+  e5: Poly,
 ): void {
   const { r, fu, bu, fg, bg, pieces } = params;
   const pairs = pairCount(r);
@@ -161,7 +174,7 @@ function carryGarbage(
     const onG = multiply(delta, first === second ? cc : scale(cc, 2n));
     const aab = combined.a.get(index);
     const allG = aab === undefined ? onG : add(onG, multiply(epsilon, aab));
-    const onH = hasE5 ? cc : ZERO;
+    const onH = multiply(e5, cc);
     const allH = first === second ? add(onH, epsilon) : onH;
     v.addDigits(pieces.g + index, pairs, allG, fg, bg);
     v.addDigits(pieces.h + index, pairs, allH, fu, bu);
@@ -177,15 +190,20 @@ function carryLifts(v: FormsOnV, { params, combined }: Output, epsilon: Poly): v
   }
 }
 
-/** -delta <z, z> of E4: a_ab on equal rows of the digits. */
-function squaresOfZ(shape: Shape, { f, b }: Ordinary, delta: Poly): Map<number, Poly> {
+/** -delta <z, z> of E4: a_ab on equal rows of the digits, which are these parts of the level. */
+export function squaresOfZ(
+  shape: Shape,
+  { f, b }: Ordinary,
+  delta: Poly,
+  parts: readonly number[],
+): Map<number, Poly> {
   const a = new Map<number, Poly>();
   for (let i = 0; i < f; i++) {
     for (let k = i; k < f; k++) {
       const factor = gadget(scale(delta, i === k ? -1n : -2n), b * (i + k));
       for (let row = 0; row < shape.nu[0]!; row++) {
-        const rowI = placeOf(shape, i, 0).row + row;
-        const rowK = placeOf(shape, k, 0).row + row;
+        const rowI = placeOf(shape, parts[i]!, 0).row + row;
+        const rowK = placeOf(shape, parts[k]!, 0).row + row;
         a.set(pairIndex(shape.r, rowI, rowK), factor);
       }
     }

@@ -61,7 +61,7 @@ export function shortPolynomial(bytes: Uint8Array): Poly {
 export const tau = (seed: Uint8Array, level: number, t: number): Poly =>
   shortPolynomial(stream(seed, nonceOf('tau', level, 0, t)).bytes(24));
 
-/** The kinds of 10.2, numbered from 1. */
+/** The kinds of 10.2, numbered from 1; behind them chi of docs/merged.md, 1.5. */
 const KINDS = [
   'lift',
   'outer',
@@ -70,6 +70,7 @@ const KINDS = [
   'quadratic',
   'constraint',
   'padding',
+  'part',
 ] as const;
 export type ShortKind = (typeof KINDS)[number];
 

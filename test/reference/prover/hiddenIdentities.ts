@@ -5,7 +5,7 @@
 import { type LiftScalars, QUARTER_PAIRS, scalarsOf, timesQuarter } from './behind.ts';
 import { keyMatrix, type Pair, projectionOf, thetas } from './challenges.ts';
 import type { HiddenMessage } from './hidden.ts';
-import type { ShownOrdinary, ShownTail, ShownZero } from './identities.ts';
+import type { ShownOrdinary, ShownOutput, ShownTail, ShownZero } from './identities.ts';
 import type { MessageName } from './parameters.ts';
 import {
   add,
@@ -23,13 +23,13 @@ import {
   sigma,
   ZERO,
 } from './ring.ts';
-import { type Projected, type Projection, signedNormSq, sumsOf } from './steps.ts';
+import { type Projected, type Projecting, type Projection, signedNormSq, sumsOf } from './steps.ts';
 
 type Equations = Record<string, boolean>;
 
 /** A hidden level before another one: what it shows, and the D of its lifts. */
 export interface BeforeShown {
-  readonly shown: ShownOrdinary;
+  readonly shown: ShownOutput;
   /** D^(lambda); what a level does not know is missing */
   readonly D: readonly Known[];
 }
@@ -42,7 +42,7 @@ const T = (a: Poly): Pair => [a[0]!, a[D / 2]!];
 const samePair = ([a, b]: Pair, [c, d]: Pair): boolean =>
   mod(a - c, Q) === 0n && mod(b - d, Q) === 0n;
 /** (a + b i) (c + d i). */
-const times = ([a, b]: Pair, [c, d]: Pair): Pair => [a * c - b * d, a * d + b * c];
+export const times = ([a, b]: Pair, [c, d]: Pair): Pair => [a * c - b * d, a * d + b * c];
 
 const sumOfProducts = (x: readonly Pair[], y: readonly Pair[]): Pair => {
   if (x.length !== y.length) throw new RangeError(`${x.length} and ${y.length} pairs`);
@@ -53,7 +53,7 @@ const sumOfProducts = (x: readonly Pair[], y: readonly Pair[]): Pair => {
 const pairsOfY = ({ y, star }: Projection): Pair[] => y.map((x, j) => [x, star[j]!]);
 
 /** All messages of a hidden level in their order. */
-export function messagesShown({ params, blocks, hiddenLifts }: ShownOrdinary): HiddenMessage[] {
+export function messagesShown({ params, blocks, hiddenLifts }: ShownOutput): HiddenMessage[] {
   const all = [...blocks.map(({ hidden }) => hidden), hiddenLifts];
   return params.messages.map(({ name }) => all.find((one) => one?.message.name === name)!);
 }
@@ -85,8 +85,8 @@ export function valuesD(
   const { projecting, liftSeed } = shown;
   return shown.lifts.map((_, k): Known => {
     const scalars = scalarsOf(liftSeed, level, k, before?.shown.params);
-    const [a, b] = sumOfProducts(scalars.omega, pairsOfY(projecting.projection));
     if (level === 0) {
+      const [a] = sumOfProducts(scalars.omega, pairsOfY(projecting.projection));
       const { w, C, b32 } = shown as ShownZero;
       const first = thetas(liftSeed, 0, k).reduce(
         (sum, theta, j) => sum + theta * (FALCON_Q * w[j]! + C[j]!),
@@ -94,23 +94,31 @@ export function valuesD(
       );
       return b32 === undefined ? [mod(first, Q)] : [mod(first, Q), b32[k]!];
     }
-    const more = before === undefined ? [] : valuesBehind(shown, scalars, before);
-    return [a, b].map((x, i) => more.reduce((sum, pair) => mod(sum + pair[i]!, Q), mod(x, Q))) as [
-      bigint,
-      bigint,
-    ];
+    return valueD(projecting, scalars, before);
   });
+}
+
+/** The sum (D) of 8.5 above level 0, for one lift; behind an open level the first sum alone. */
+export function valueD(
+  projecting: Pick<Projecting, 'projection' | 'ofX'>,
+  scalars: LiftScalars,
+  before: BeforeShown | undefined,
+): Pair {
+  const first = sumOfProducts(scalars.omega, pairsOfY(projecting.projection));
+  const more = before === undefined ? [] : valuesBehind(projecting, scalars, before);
+  const [a, b] = [first, ...more].reduce(([x, y], [u, v]): Pair => [x + u, y + v]);
+  return [mod(a, Q), mod(b, Q)];
 }
 
 /** The further sums of 8.5: those of (P_x), (Q) and (T_b). */
 function valuesBehind(
-  { projecting }: ShownOrdinary | ShownTail,
+  { ofX }: Pick<Projecting, 'ofX'>,
   { omegaX, quarters, lifts }: LiftScalars,
   before: BeforeShown,
 ): Pair[] {
   const p = messagesShown(before.shown).flatMap(pairsOfQuarters);
   return [
-    sumOfProducts(omegaX, pairsOfY(projecting.ofX!)),
+    sumOfProducts(omegaX, pairsOfY(ofX!)),
     sumOfProducts(quarters.flat(2), p),
     sumOfProducts(
       lifts,
@@ -120,7 +128,7 @@ function valuesBehind(
 }
 
 /** Section 6.4: the digits of a hidden level, and what it sends of them. */
-export function hiddenIdentities(shown: ShownOrdinary): Equations {
+export function hiddenIdentities(shown: ShownOutput): Equations {
   const { params, blocks, lifts, x, parts, b32 } = shown;
   const { w, k, X, cut, f, pieces } = params;
   const messages = messagesShown(shown);
@@ -184,7 +192,7 @@ export function projects(
 
 /** Section 8.5: what a level proves of the hidden one before it. */
 export function behindIdentities(
-  shown: ShownOrdinary | ShownTail,
+  shown: Pick<ShownOrdinary | ShownTail, 'projecting' | 'behind'>,
   level: number,
   before: BeforeShown,
 ): Equations {
@@ -229,7 +237,7 @@ export const liftsAre = (lifts: readonly Poly[], known: readonly Known[]): boole
   });
 
 /** Sum of beta_k b^(k+1), with the lifts as the digits of x have them; nothing at an open level. */
-export function liftsInX(shown: ShownOrdinary): Poly {
+export function liftsInX(shown: ShownOutput): Poly {
   const { hiddenLifts, combined, params } = shown;
   if (hiddenLifts === undefined) return ZERO;
   return inner(

@@ -60,6 +60,9 @@ export interface ShownOrdinary extends Shown, Pick<Started, 'params' | 'vT' | 'v
   readonly phiE: readonly Poly[];
 }
 
+/** A level that is not the tail, without its projection. */
+export type ShownOutput = Omit<ShownOrdinary, 'projected' | 'projecting'>;
+
 export interface ShownZero extends ShownOrdinary {
   readonly w: readonly bigint[];
   readonly C: readonly bigint[];
@@ -83,23 +86,25 @@ const overPairs = (x: readonly Poly[], r: number, factor: (a: number, b: number)
     x,
   );
 
-const quadratic = ({ c, g }: Shown): Poly =>
+const quadratic = ({ c, g }: Pick<Shown, 'c' | 'g'>): Poly =>
   overPairs(g, c.length, (a, b) => {
     const product = multiply(c[a]!, c[b]!);
     return a === b ? product : scale(product, 2n);
   });
 
-const constraint = ({ combined, g, h, c }: Shown): Poly => {
+const constraint = ({ combined, g, h, c }: Pick<Shown, 'combined' | 'g' | 'h' | 'c'>): Poly => {
   const terms = [...combined.a].map(([index, a]) => multiply(a, g[index]!));
   const diagonal = c.map((_, a) => h[pairIndex(c.length, a, a)]!);
   return sum([...terms, ...diagonal]);
 };
 
 /** Section 5.3: the projection of a level, and what its norm is held to. */
-function projectionIdentities(shown: Shown, level: number): Record<string, boolean> {
-  const { projected, projecting } = shown;
+export function projectionIdentities(
+  { projected, projecting }: Pick<Started, 'projected' | 'projecting'>,
+  inSq: number,
+  level: number,
+): Record<string, boolean> {
   const { projection, seed } = projecting;
-  const inSq = (shown as unknown as Pick<Started, 'params'>).params.inSq;
   const xSq = signedNormSq(projection);
   const coefficients = projected.flatMap(({ poly }) => poly);
   const halves: [bigint, bigint] = [0n, 0n];
@@ -114,8 +119,21 @@ function projectionIdentities(shown: Shown, level: number): Record<string, boole
   };
 }
 
-/** The equations of every level. */
-function common(shown: Shown, level: number, D: readonly Known[]): Record<string, boolean> {
+/** The equations of every level, those of its projection included. */
+const common = (
+  shown: ShownOrdinary | ShownTail,
+  level: number,
+  D: readonly Known[],
+): Record<string, boolean> => ({
+  ...claimIdentities(shown, D),
+  ...projectionIdentities(shown, shown.params.inSq, level),
+});
+
+/** What the output of a level claims, and its lifts. */
+export function claimIdentities(
+  shown: Omit<Shown, 'projected' | 'projecting'>,
+  D: readonly Known[],
+): Record<string, boolean> {
   const { c, z, h, combined, lifts, cut, eSum } = shown;
   const ordinary = shown as Partial<ShownOrdinary>;
   const forms = [...shown.phiZ, ...(ordinary.phiE ?? [])];
@@ -124,7 +142,6 @@ function common(shown: Shown, level: number, D: readonly Known[]): Record<string
     padding: cut.rows.every((row, a) =>
       row.every((poly, i) => !cut.padding[a]![i] || poly.every((x) => x === 0n)),
     ),
-    ...projectionIdentities(shown, level),
     D: liftsAre(lifts, D),
     E4: equal(quadratic(shown), inner(z, z)),
     E5: equal(
@@ -156,7 +173,7 @@ const isDropped = (list: readonly Poly[], bits: number): boolean => {
 };
 
 /** The pieces of v. */
-function piecesOfV({ params, parts }: ShownOrdinary) {
+function piecesOfV({ params, parts }: Pick<ShownOrdinary, 'params' | 'parts'>) {
   const v = parts[params.f]!;
   const { t, g, h, inner: inside, outer } = params.pieces;
   return {
@@ -170,7 +187,7 @@ function piecesOfV({ params, parts }: ShownOrdinary) {
 }
 
 /** Everything that is carried recomposes to what it stands for, and is in its place. */
-function digitIdentities(shown: ShownOrdinary): Record<string, boolean> {
+function digitIdentities(shown: ShownOutput): Record<string, boolean> {
   const { params, t, e, z, eSum, blocks, parts, g, h } = shown;
   const { f, b, fu, bu, fg, bg, kappa, kappa1, cut, ct, ft, m, pieces } = params;
   const { v, vT, vG, vH, vE, outer } = piecesOfV(shown);
@@ -202,7 +219,7 @@ function digitIdentities(shown: ShownOrdinary): Record<string, boolean> {
 }
 
 /** E1, E2 and E3 by what v has, x and e included. */
-function outerIdentities(shown: ShownOrdinary): Record<string, boolean> {
+function outerIdentities(shown: ShownOutput): Record<string, boolean> {
   const { params, c, blocks, parts } = shown;
   const { n, f, b, bu, ft, kappa, kappa1, cut, ct } = params;
   const { v, vT, vE, outer } = piecesOfV(shown);
@@ -239,16 +256,23 @@ export function ordinaryIdentities(
   level: number,
   before?: BeforeShown,
 ): Record<string, boolean> {
-  const { params } = shown;
   return {
     ...common(shown, level, valuesD(shown, level, before)),
+    ...outputIdentities(shown),
+    ...(level === 0 && zeroIdentities(shown as ShownZero)),
+    ...(before && behindIdentities(shown, level, before)),
+  };
+}
+
+/** The output of a level that is not the tail: what it carries, and E1 to E3 on it. */
+export function outputIdentities(shown: ShownOutput): Record<string, boolean> {
+  const { params } = shown;
+  return {
     ...digitIdentities(shown),
     ...outerIdentities(shown),
     rows: shown.cut.rows.length === params.r,
     norm: normSq(shown.parts.flat()) <= BigInt(params.outSq),
-    ...(level === 0 && zeroIdentities(shown as ShownZero)),
     ...(params.w > 0 && hiddenIdentities(shown)),
-    ...(before && behindIdentities(shown, level, before)),
   };
 }
 

@@ -6,7 +6,7 @@ import { type Base, combine, isOutput, type OuterBlock, type Output } from './co
 import type { Context } from './context.ts';
 import { pack } from './encode.ts';
 import { type HiddenMessage, hide, joinHidden } from './hidden.ts';
-import { type ExtraForm, lift } from './lift.ts';
+import { type ExtraForm, type Lifts, lift } from './lift.ts';
 import type { MessageName, Ordinary } from './parameters.ts';
 import { digitsOf, inner, normSq, type Poly } from './ring.ts';
 import {
@@ -84,15 +84,26 @@ export interface Started extends Committed {
   readonly base: (seed: Uint8Array) => Base;
 }
 
+/** The same without what only its lifts depend on. */
+export type Lifted = Omit<Started, 'projected' | 'projecting' | 'behind' | 'extra'>;
+
+/** The level whose lifts are hidden; undefined if they are sent. */
+const hidingOf = (params: Ordinary): Ordinary | undefined => (params.w > 0 ? params : undefined);
+
 /** Lifts, combination, h, c, z, v. */
 export function finishLevel(context: Context, started: Started): Output {
-  const { level } = context;
-  const { params, cut, e, extended, projected, projecting, behind, extra } = started;
-  const { n, fu, bu, w, r, pieces } = params;
-
-  const hiding = w > 0 ? params : undefined;
+  const { params, extended, projected, projecting, behind, extra } = started;
+  const hiding = hidingOf(params);
   const list = projected;
   const lifts = lift(context, { rows: extended, list, projecting, behind, extra, hiding });
+  return finishLifted(context, started, lifts);
+}
+
+/** A level up to its lifts: combination, h, c, z, v. */
+export function finishLifted(context: Context, started: Lifted, lifts: Lifts): Output {
+  const { level } = context;
+  const { params, cut, e, extended } = started;
+  const { n, fu, bu, r, pieces } = params;
   const seed = context.transcript.seed('combine');
   const padding = extendedBy(cut.padding, e, false);
   const combined = combine(context, seed, params, started.base(seed), lifts, padding);
@@ -115,7 +126,7 @@ export function finishLevel(context: Context, started: Started): Output {
 /** Section 6.2: the witness of the next level; the level fails if it is too long. */
 function outputOf(
   context: Context,
-  { params, vT, vG }: Started,
+  { params, vT, vG }: Lifted,
   made: {
     blocks: readonly OuterBlock[];
     hiddenLifts?: HiddenMessage;

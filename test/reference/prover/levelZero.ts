@@ -4,7 +4,7 @@ import type { Base, Output } from './combine.ts';
 import type { Context } from './context.ts';
 import { commitRows, finishLevel, outerBlock, type Started } from './level.ts';
 import { type ExtraForm, placeKey } from './lift.ts';
-import { type Ordinary, type Parameters, pairIndex, placeOf } from './parameters.ts';
+import { type Levels, type Ordinary, pairIndex, placeOf } from './parameters.ts';
 import {
   add,
   BETA_SQ,
@@ -71,7 +71,7 @@ function partsOf(bucket: number, { S, W }: Witness0): WitnessParts {
 /** Everything up to u_B: the rows, and the commitments to them. */
 function commitLevelZero(
   context: Context,
-  { levels, bucket }: Parameters,
+  { levels, bucket }: Levels,
   witness: Witness0,
   items: readonly Decoded[],
 ) {
@@ -108,7 +108,7 @@ function commitLevelZero(
 
 export function proveLevelZero(
   context: Context,
-  parameters: Parameters,
+  parameters: Levels,
   items: readonly Decoded[],
 ): Output {
   const { degree, width } = parameters;
@@ -148,7 +148,7 @@ const firstRowOfY = ({ nu }: Ordinary): number => nu[0]! + nu[1]!;
 /** Section 7.6: the forms of F, L and the links. */
 function formsOfItems(
   context: Context,
-  { levels, bucket, width }: Parameters,
+  { levels, bucket, width }: Levels,
   functionals: readonly (readonly Functional[])[],
   alphas: readonly Poly[],
 ): ExtraForm {
@@ -185,7 +185,7 @@ function formsOfItems(
 /** Section 7.4: N1. */
 function baseOfNorms(
   context: Context,
-  { degree, levels, bucket }: Parameters,
+  { degree, levels, bucket }: Levels,
   alphas: readonly Poly[],
 ): Base {
   const params = levels[0]!;

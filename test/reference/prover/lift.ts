@@ -60,12 +60,23 @@ export function lift(context: Context, lifting: Lifting): Lifts {
       form[row]![column] = reduce(add(form[row]![column]!, poly));
     }
   }
+  return liftsOf(context, liftSeed, F, rows, hiding);
+}
+
+/** b^(1), b^(2), ... from their forms: sent and absorbed, or hidden. */
+export function liftsOf(
+  context: Context,
+  liftSeed: Uint8Array,
+  F: readonly Rows[],
+  rows: Rows,
+  hiding: Ordinary | undefined,
+): Lifts {
   const lifts = context.use(
     'lifts',
     F.map((form) => inner(form.flat(), rows.flat())),
   );
   if (hiding !== undefined) return { liftSeed, F, lifts, ...hideLifts(context, hiding, lifts) };
-  const bytes = packLifts(lifts, knownOf(level));
+  const bytes = packLifts(lifts, knownOf(context.level));
   context.send('b', bytes);
   context.absorb('b', bytes);
   return { liftSeed, F, lifts };

@@ -64,12 +64,16 @@ export interface Tail extends Shape, Readonly<Record<TailName, number>> {
   readonly tG: readonly number[];
 }
 
-export interface Parameters {
+/** The ordinary levels of a section. */
+export interface Levels {
   readonly degree: 512 | 1024;
   readonly bucket: number;
   /** W: polynomials of one signature */
   readonly width: number;
   readonly levels: readonly Ordinary[];
+}
+
+export interface Parameters extends Levels {
   readonly tail: Tail;
 }
 
@@ -130,7 +134,8 @@ function messagesOf({ kappa1, cut, w }: OrdinaryNumbers, index: number): Message
   });
 }
 
-function ordinaryOf(row: LevelRow, index: number, lengths: readonly number[]): Ordinary {
+/** An ordinary level over parts of these lengths. */
+export function ordinaryOf(row: LevelRow, index: number, lengths: readonly number[]): Ordinary {
   const numbers = numbersOf(row, index);
   const { n, f, fu, bu, fg, kappa, kappa1, cut, ct } = numbers;
   const shape = shapeOf(n, lengths);
@@ -147,7 +152,7 @@ function ordinaryOf(row: LevelRow, index: number, lengths: readonly number[]): O
   return { ...shape, ...numbers, ft, messages, pieces: { t, g, h, inner, outer }, m };
 }
 
-function tailOf(row: LevelRow, lengths: readonly number[]): Tail {
+export function tailOf(row: LevelRow, lengths: readonly number[]): Tail {
   const [n, kappa, cut, inSq, outSq, tY, tE] = row as unknown as Tuple7;
   const runs = row[7] as readonly (readonly [columns: number, tZ: number])[];
   const tZ = runs.flatMap(([columns, t]) => new Array<number>(columns).fill(t));
@@ -159,17 +164,24 @@ function tailOf(row: LevelRow, lengths: readonly number[]): Tail {
   return tail;
 }
 
-export function readParameters(row: TableRow): Parameters {
-  const [degree, bucket, rows] = row;
+/** Level 0 for a set and a bucket. */
+export function levelZeroOf(degree: number, bucket: number, row: LevelRow): Levels {
   if (degree !== 512 && degree !== 1024) throw new RangeError(`set ${degree}`);
   const width = 2 * (degree / 64) + 1;
-  let lengths: readonly number[] = [width * bucket, 2 * bucket, width * bucket];
-  const levels = rows.slice(0, -1).map((numbers, index): Ordinary => {
-    const level = ordinaryOf(numbers, index, lengths);
-    lengths = [...new Array<number>(level.f).fill(level.n), level.m];
-    return level;
-  });
-  return { degree, bucket, width, levels, tail: tailOf(rows.at(-1)!, lengths) };
+  const zero = ordinaryOf(row, 0, [width * bucket, 2 * bucket, width * bucket]);
+  return { degree, bucket, width, levels: [zero] };
+}
+
+/** The parts z_0, ..., v of what a level leaves. */
+export const partsAfter = ({ f, n, m }: Ordinary): number[] => [...new Array<number>(f).fill(n), m];
+
+export function readParameters([degree, bucket, rows]: TableRow): Parameters {
+  const zero = levelZeroOf(degree, bucket, rows[0]!);
+  const levels = [...zero.levels];
+  for (const [i, row] of rows.slice(1, -1).entries()) {
+    levels.push(ordinaryOf(row, i + 1, partsAfter(levels[i]!)));
+  }
+  return { ...zero, levels, tail: tailOf(rows.at(-1)!, partsAfter(levels.at(-1)!)) };
 }
 
 type N = number;

@@ -187,7 +187,7 @@ interface Limits {
 }
 
 /** Section 11.1: whether a projection is short, and all that is sent of it has a code. */
-function passes(
+export function passes(
   context: Context,
   of: 'all' | 'x',
   projection: Projection,
@@ -200,7 +200,7 @@ function passes(
 }
 
 /** y', U and V, or those of x: sent as two fields. @returns what is absorbed of them */
-function sendProjection(
+export function sendProjection(
   context: Context,
   names: readonly [values: string, sums: string],
   projection: Projection,
