@@ -22,7 +22,7 @@ import {
 } from '../prover/identities.ts';
 import { mod, Q } from '../prover/ring.ts';
 import type { LevelView } from '../prover/trace.ts';
-import { mergedScalars, type ShownMerged } from './level.ts';
+import { type MergeFaults, mergedScalars, type ShownMerged } from './level.ts';
 import { type Part, readMergedRow } from './prover.ts';
 import type { MergedRow } from './toyRows.ts';
 
@@ -33,18 +33,23 @@ type ShownOne = ShownOutput & ShownMerged;
 const beforeOf = ({ shown }: Part): BeforeShown | undefined =>
   shown.params.w > 0 ? { shown, D: valuesD(shown, 0, undefined) } : undefined;
 
-/** Section 1.4: D^(1), D^(2) of level 1. */
-function mergedD({ liftSeed, projections }: ShownOne, parts: readonly Part[]): Pair[] {
+/** Section 1.4: D^(1), D^(2) of level 1, for a verifier that may share coefficients. */
+function mergedD(
+  { liftSeed, projections }: ShownOne,
+  parts: readonly Part[],
+  shares?: MergeFaults['shares'],
+): Pair[] {
   const zero = parts[0]!.shown.params;
   return [0, 1].map((k): Pair => {
     const { ofEquations, upsilons, upsilonE } = mergedScalars(liftSeed, k, zero, parts.length);
     const terms = parts.map((part, i) => {
       const { all: projection, ofX } = projections.parts[i]!;
       const value = valueD({ projection, ...(ofX && { ofX }) }, ofEquations, beforeOf(part));
-      return times(upsilons[i]!, value);
+      return times(upsilons[shares === 'upsilon' ? 0 : i]!, value);
     });
     if (projections.E !== undefined) {
-      terms.push(times(upsilonE, valueD({ projection: projections.E }, ofEquations, undefined)));
+      const value = valueD({ projection: projections.E }, ofEquations, undefined);
+      terms.push(times(shares === 'upsilonE' ? upsilons[0]! : upsilonE, value));
     }
     const [a, b] = terms.reduce(([x, y], [u, v]): Pair => [x + u, y + v]);
     return [mod(a, Q), mod(b, Q)];
@@ -68,6 +73,24 @@ function blockIdentities(shown: ShownOne, part: Part, index: number, inP: number
   };
 }
 
+const named = (equations: Equations): string[] =>
+  Object.entries(equations).flatMap(([name, holds]) => (holds ? [] : [name]));
+
+/**
+ * What a verifier goes by at level 1, if it may share coefficients: the lifts have the values that
+ * it computes of what was sent, and rows satisfy the combined constraint.
+ *
+ * @returns the names of the relations that do not hold
+ */
+export function brokenClaims(
+  parts: readonly Part[],
+  views: readonly LevelView[],
+  shares?: MergeFaults['shares'],
+): string[] {
+  const one = views[1]!.values as ShownOne;
+  return named(claimIdentities(one, mergedD(one, parts, shares)));
+}
+
 /** @returns the names of the relations that do not hold, each with its part or its level */
 export function brokenRelations(
   parts: readonly Part[],
@@ -78,9 +101,7 @@ export function brokenRelations(
   const { bounds, params } = merging;
   const broken: string[] = [];
   const note = (where: string, equations: Equations): void => {
-    for (const [name, holds] of Object.entries(equations)) {
-      if (!holds) broken.push(`${where} ${name}`);
-    }
+    broken.push(...named(equations).map((name) => `${where} ${name}`));
   };
 
   for (const [i, part] of parts.entries()) {

@@ -54,9 +54,11 @@ export interface Part {
 export interface PartOptions {
   readonly trace?: Trace;
   readonly faults?: Faults;
+  /** what is absorbed and sent as the header, for cheating provers */
+  readonly header?: Uint8Array;
 }
 
-export interface MergeOptions extends PartOptions {
+export interface MergeOptions extends Omit<PartOptions, 'header'> {
   readonly mergeFaults?: MergeFaults;
 }
 
@@ -102,6 +104,10 @@ export function readMergedRow([partRow, most, rows]: MergedRow): Merged {
   };
 }
 
+/** Section 1.2: the header of a part, which lacks magic, format and version. */
+export const headerOfPart = (items: readonly SignedItem[], row: PartRow): Uint8Array =>
+  headerOf(items, [hashOf(row)]).slice(FIRST_OF_HEADER);
+
 /**
  * Level 0 of some items.
  *
@@ -110,15 +116,12 @@ export function readMergedRow([partRow, most, rows]: MergedRow): Merged {
 export function provePart(
   items: readonly SignedItem[],
   row: PartRow,
-  { trace, faults = {} }: PartOptions = {},
+  { trace, faults = {}, header = headerOfPart(items, row) }: PartOptions = {},
 ): Part {
   const parameters = readPartRow(row);
   const { degree, bucket } = parameters;
   if (items.length < 1 || items.length > bucket) throw new RangeError(`${items.length} items`);
   const decoded = items.map((item, index) => decodeItem(item, index, degree, faults.unchecked));
-  const partHash = hashOf(row);
-  const header = headerOf(items, [partHash]).slice(FIRST_OF_HEADER);
-
   let shown: unknown;
   const seeing: Trace = (event) => {
     if (event.kind === 'level') shown = event.values;
@@ -126,7 +129,7 @@ export function provePart(
   };
   const context = new Context(seeing, faults);
   const logn = degree === 512 ? 9 : 10;
-  const start = concat(partHash, Uint8Array.of(logn), u16(bucket), u16(items.length));
+  const start = concat(hashOf(row), Uint8Array.of(logn), u16(bucket), u16(items.length));
   context.absorb('falconry/part/v1', start);
   context.absorb('header', header);
   const run = context.run(0, () => proveLevelZero(context, parameters, decoded));
