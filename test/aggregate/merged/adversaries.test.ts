@@ -81,3 +81,19 @@ describe.skipIf(SHORT_RUN)('a norm of x between two bounds', () => {
     }
   });
 });
+
+test.skipIf(SHORT_RUN)('attempts and retries are those of the text', LIMIT, () => {
+  const tried = (name: string) => {
+    const { bytes, parts, views } = forge(named(name));
+    const [part] = parts;
+    // magic, format, version; PART_HASH; P; headers; fields of level 0
+    const length = (one: typeof part) => one!.header.length + one!.fields.length;
+    const at = 6 + 32 + 2 + parts.reduce((sum, one) => sum + length(one), 0);
+    return { sent: [...bytes.subarray(at, at + 2)], retries: views.map((view) => view?.retry) };
+  };
+  expect(tried('a second attempt')).toEqual({ sent: [1, 0], retries: [undefined, 0, 0] });
+  expect(tried('level 1 once more, since the tail fails with every retry')).toEqual({
+    sent: [0, 1],
+    retries: [undefined, 1, 0],
+  });
+});

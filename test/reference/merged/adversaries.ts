@@ -1,9 +1,10 @@
 /**
  * Cheating provers of merged proofs: the tests of docs/merged.md, 1.7. A verifier must refuse what
- * they write, with the exceptions that `isValid` marks.
+ * they write. A few provers are marked as valid: they take a way that honest ones rarely take.
  */
 import { type SignedItem, signedItem } from '../items.ts';
 import type { Pair } from '../prover/challenges.ts';
+import { LevelFailure } from '../prover/context.ts';
 import type { MessageName } from '../prover/parameters.ts';
 import { pairCount, pairIndex } from '../prover/parameters.ts';
 import { add, multiplyZ, type Poly, scale, subtract } from '../prover/ring.ts';
@@ -24,15 +25,15 @@ export interface Adversary {
   readonly headers?: readonly Uint8Array[];
   /** changes the parts after they were proved */
   readonly parts?: (parts: readonly Part[]) => readonly Part[];
-  /** of level 1 and above */
-  readonly faults?: Faults;
+  /** of level 1 and above; made anew for every forgery */
+  readonly faults?: () => Faults;
   readonly mergeFaults?: MergeFaults;
   /**
    * The coefficient that a verifier must share to be deceived: by a prover that shares it too. The
    * first part's is used everywhere.
    */
   readonly shares?: MergeFaults['shares'];
-  /** a valid proof, which only a verifier with a wrong bound refuses */
+  /** a valid proof, which a verifier must accept */
   readonly isValid?: boolean;
 }
 
@@ -60,7 +61,7 @@ export function forge(adversary: Adversary, isShared = false): Forgery {
     trace: (event) => {
       if (event.kind === 'level') views[event.level] = event;
     },
-    faults: { ...adversary.faults },
+    faults: adversary.faults?.() ?? {},
     mergeFaults: { ...adversary.mergeFaults, ...(isShared && shares && { shares }) },
   });
   return { bytes, list: [...items.flat(), ...behind], parts, views };
@@ -131,6 +132,17 @@ const lengthened = (names: readonly MessageName[], by: bigint, w: number): Fault
   },
 });
 
+/** The first runs of a level fail. */
+function failing(level: number, count: number): Faults {
+  let left = count;
+  return {
+    g: (g, place) => {
+      if (place.level === level && left-- > 0) throw new LevelFailure('on purpose');
+      return g;
+    },
+  };
+}
+
 /** One scalar of the second part replaced in F by another one of its kind. */
 const wrongScalar = (
   change: (scalars: PartScalars['ofEquations']) => PartScalars['ofEquations'],
@@ -191,17 +203,23 @@ export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
   'x beyond XP, within inP and inE': {
     row: ROWS.hiddenAndCut,
     zero: [lengthened(['A'], 4n, 2)],
-    faults: { taken: (value) => ({ ...value, isTaken: true }) },
+    faults: () => ({ taken: (value) => ({ ...value, isTaken: true }) }),
   },
   'x beyond X, within XP': {
     row: ROWS.hiddenAndCut,
     zero: [lengthened(['A', 'B', '2'], 1n, 2), lengthened(['A', 'B', '2'], 1n, 2)],
-    faults: {
+    faults: () => ({
       taken: (value) => {
         const isLong = value.of === 'all' || value.normSq > 288n * BigInt(X);
         return { ...value, isTaken: value.isTaken && isLong };
       },
-    },
+    }),
+    isValid: true,
+  },
+  'a second attempt': { row: ROWS.open, faults: () => failing(1, 16), isValid: true },
+  'level 1 once more, since the tail fails with every retry': {
+    row: ROWS.open,
+    faults: () => failing(2, 16),
     isValid: true,
   },
   'upsilon of all parts that of part 1': {
