@@ -55,7 +55,7 @@ describe.skipIf(SHORT_RUN)('a wrong scalar for part 2 alone', () => {
   });
 });
 
-describe.skipIf(SHORT_RUN)('a norm of x between two bounds', () => {
+describe.skipIf(SHORT_RUN)('a norm between two bounds', () => {
   const normsOf = (name: string) => {
     const { row } = named(name);
     const { parts, views } = forge(named(name));
@@ -66,6 +66,16 @@ describe.skipIf(SHORT_RUN)('a norm of x between two bounds', () => {
     const norms = projections.parts.map(({ ofX }) => Number(signedNormSq(ofX!)) / 288);
     return { norms, X: zero[15] as number, XP, inE, inP };
   };
+
+  test('inE and inP', LIMIT, () => {
+    const { row } = named('e_a beyond inE, within inP');
+    const { parts, views } = forge(named('e_a beyond inE, within inP'));
+    expect(brokenClaims(parts, views)).toEqual([]);
+    const { projections } = views[1]!.values as ShownMerged;
+    const norm = Number(signedNormSq(projections.E!)) / 288;
+    expect(norm).toBeGreaterThan(row[2][0]![10] as number);
+    expect(norm).toBeLessThan(row[0][3][0]);
+  });
 
   test('XP and inE', LIMIT, () => {
     const { norms, XP, inE, inP } = normsOf('x beyond XP, within inP and inE');
@@ -80,6 +90,11 @@ describe.skipIf(SHORT_RUN)('a norm of x between two bounds', () => {
       expect(norm).toBeLessThanOrEqual(XP);
     }
   });
+});
+
+test.skipIf(SHORT_RUN)('places of absent parts are padding', LIMIT, () => {
+  const { parts, views } = forge(named('a polynomial at a place of an absent part'));
+  expect(brokenClaims(parts, views)).toEqual(['padding', 'E6']);
 });
 
 test.skipIf(SHORT_RUN)('attempts and retries are those of the text', LIMIT, () => {

@@ -16,6 +16,8 @@ import { MERGED_TOY_ROWS, type MergedRow } from './toyRows.ts';
 
 export interface Adversary {
   readonly row: MergedRow;
+  /** the rows that the verifier knows, if this is not the only one */
+  readonly table?: readonly MergedRow[];
   /** items of the parts; without them one in each of two parts */
   readonly items?: readonly (readonly SignedItem[])[];
   /** further items of the list, which no part proves */
@@ -132,6 +134,12 @@ const lengthened = (names: readonly MessageName[], by: bigint, w: number): Fault
   },
 });
 
+/** The first polynomial of a list with all its coefficients changed. */
+const withFirst = ([first, ...rows]: readonly (readonly Poly[])[], by: bigint): Poly[][] => {
+  const [poly, ...polys] = first!;
+  return [[poly!.map((c) => c + by), ...polys], ...rows.map((row) => [...row])];
+};
+
 /** The first runs of a level fail. */
 function failing(level: number, count: number): Faults {
   let left = count;
@@ -160,6 +168,7 @@ const large = Array.from({ length: 50 }, (_, i) => ({
   message: Uint8Array.of(i),
 }));
 const X = ROWS.hiddenAndCut[0][2][15] as number;
+const CT = ROWS.cut[2][0]![17] as number;
 const R = 123_456_789n;
 
 export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
@@ -204,6 +213,14 @@ export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
     row: ROWS.hiddenAndCut,
     zero: [lengthened(['A'], 4n, 2)],
     faults: () => ({ taken: (value) => ({ ...value, isTaken: true }) }),
+  },
+  'e_a beyond inE, within inP': {
+    row: ROWS.cut,
+    faults: () => ({
+      tCut: (list, { level }) => (level === 1 ? withFirst(list, 2n) : list),
+      e: (list, { level }) => (level === 1 ? withFirst(list, 2n << BigInt(CT)) : list),
+      taken: (value) => ({ ...value, isTaken: true }),
+    }),
   },
   'x beyond X, within XP': {
     row: ROWS.hiddenAndCut,
@@ -267,6 +284,17 @@ export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
     items: [[small]],
     behind: large.slice(0, 1),
     headers: [headerOfPart([small, ...large.slice(0, 1)], ROWS.hidden[0])],
+  },
+  'a polynomial at a place of an absent part': {
+    row: ROWS.cut,
+    faults: () => ({
+      // z_0 of the third part is one row
+      rows: (rows, { level }) => (level === 1 ? rows.with(2, withFirst([rows[2]!], 1n)[0]!) : rows),
+    }),
+  },
+  'two parts by the row of three, if there is one of two': {
+    row: ROWS.cut,
+    table: [ROWS.open, ROWS.cut],
   },
   'a list longer than all parts': {
     row: ROWS.open,

@@ -90,7 +90,7 @@ export interface MergeFaults {
 /** The number of segment z_i of a part (from 0); v is behind all of them. */
 export const segmentOf = ({ most }: Merging, i: number, part: number): number => i * most + part;
 
-/** Section 1.1: z_0^(1), ..., z_{f-1}^(P'), and all v as one; undefined at places of absent parts. */
+/** Section 1.1: z_0^(1), ..., z_{f-1}^(P'), and all v as one; absent parts are undefined. */
 function segmentsOf({ zero, most }: Merging, outputs: readonly Output[]): (Poly | undefined)[][] {
   const { f, n, m } = zero;
   const partOf = (i: number, part: number): readonly (Poly | undefined)[] =>
@@ -296,7 +296,8 @@ export function proveMerged(
 ): Output {
   const { params } = merging;
   const { fg, bg, w, pieces } = params;
-  const cut = cutIntoRows(params, segmentsOf(merging, outputs));
+  const { rows, padding } = cutIntoRows(params, segmentsOf(merging, outputs));
+  const cut = { rows: context.use('rows', rows) as Poly[][], padding };
   const committed = commitRows(context, params, cut.rows);
   const g = context.use('g', garbageOf(cut.rows));
   const vG = digitMajor(g, fg, bg);
