@@ -49,7 +49,11 @@ export interface Known {
 }
 
 /** 10.1: lifts that were sent enter b; those of a hidden level are left to the next one. */
-export function claimOf(shape: Ordinary, message: OrdinaryMessage, known: Known): Claim {
+export function claimOf(
+  shape: Ordinary,
+  message: Pick<OrdinaryMessage, 'u' | 'b' | 'b32' | 'u2'>,
+  known: Known,
+): Claim {
   const { c, phi, quadratic, b, beta, values } = known;
   const common = { shape, c, phiZ: phi.slice(0, shape.n), phiE: phi.slice(shape.n), quadratic };
   if (shape.w === 0) {

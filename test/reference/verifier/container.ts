@@ -18,14 +18,15 @@ export interface Header {
   /** degree of every item */
   readonly sets: readonly (512 | 1024)[];
   readonly salts: readonly SaltCode[];
+  /** bytes */
   readonly length: number;
 }
 
 const START = 'FLRY\x02\x03';
-const COMMITMENT_AT = 6;
-const COUNT_AT = 38;
-const TAG_AT = 40;
-const FIXED_BYTES = 44;
+/** places behind the start */
+const COUNT_AT = 32;
+const TAG_AT = 34;
+const FIXED_BYTES = 38;
 const SALT_BYTES = 40;
 const MOST_ITEMS = 8192;
 const SET_OF_KIND: Readonly<Record<number, 512 | 1024>> = { 0: 512, 3: 1024 };
@@ -41,7 +42,7 @@ class HeaderReader {
   at = FIXED_BYTES;
 
   constructor(bytes: Uint8Array) {
-    this.bytes = Buffer.from(bytes);
+    this.bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
   take(count: number): Uint8Array {
@@ -80,11 +81,19 @@ class HeaderReader {
 
 /** @returns what is wrong, unless the bytes begin with a header */
 export function readHeader(bytes: Uint8Array): Header | string {
+  const start = Buffer.from(bytes.subarray(0, START.length)).toString('latin1');
+  if (bytes.length < START.length + FIXED_BYTES || start !== START) {
+    return 'magic, format or version';
+  }
+  const header = readHeaderAfterStart(bytes.subarray(START.length));
+  return typeof header === 'string' ? header : { ...header, length: START.length + header.length };
+}
+
+/** A header without magic, format and version. @returns what is wrong, if something is */
+export function readHeaderAfterStart(bytes: Uint8Array): Header | string {
+  if (bytes.length < FIXED_BYTES) return 'end of the bytes';
   const reader = new HeaderReader(bytes);
   try {
-    if (bytes.length < FIXED_BYTES || reader.bytes.toString('latin1', 0, 6) !== START) {
-      return 'magic, format or version';
-    }
     const count = reader.bytes.readUInt16BE(COUNT_AT);
     if (count < 1 || count > MOST_ITEMS) return 'count';
     const sets = reader.runs(count, 'kind', (code) => {
@@ -98,10 +107,7 @@ export function readHeader(bytes: Uint8Array): Header | string {
       if (kind === 'explicit') return { kind, salt: reader.take(SALT_BYTES) };
       return kind === 'constant' ? { kind, version } : { kind };
     });
-    const [commitment, tag] = [
-      bytes.slice(COMMITMENT_AT, COUNT_AT),
-      bytes.slice(TAG_AT, FIXED_BYTES),
-    ];
+    const [commitment, tag] = [bytes.slice(0, COUNT_AT), bytes.slice(TAG_AT, FIXED_BYTES)];
     return { commitment, tag, sets, salts, length: reader.at };
   } catch (error) {
     if (error instanceof Malformed) return error.message;

@@ -28,7 +28,7 @@ export interface Projected {
 }
 
 /** The challenges of a level about its projections and lifts. */
-interface Lifting {
+export interface Lifting {
   readonly level: number;
   readonly jl: Uint8Array;
   readonly scalars: readonly Scalars[];
@@ -114,7 +114,7 @@ export function addConstraints(
 }
 
 /** 8.4, 8.5: Σ_k β_k Σ_j ω_j σ(π_j[POLY]); at places of x with ω_j + ω^x_j. */
-function projectionPhi(
+export function projectionPhi(
   { level, jl, scalars, beta }: Lifting,
   polynomial: number,
   isX: boolean,

@@ -68,8 +68,11 @@ interface Relation {
   readonly beta: readonly Poly[];
 }
 
+/** The shapes of level 0 are the first. */
+export type ShapesOfZero = Omit<Shapes, 'tail'>;
+
 export function verifyLevel0(
-  shapes: Shapes,
+  shapes: ShapesOfZero,
   items: readonly Item[],
   message: OrdinaryMessage,
   seeds: Seeds,
@@ -139,7 +142,7 @@ type FormAt = (place: number) => Poly;
 /** φ of every place: N1 (7.4), lifts (7.6), padding (10.3). */
 function addForms(
   folding: Folding,
-  shapes: Shapes,
+  shapes: ShapesOfZero,
   count: number,
   seeds: Seeds,
   rho: Parts,
@@ -168,7 +171,7 @@ function addForms(
 
 /** S: the projection, the functionals and the links. */
 function formsOnS(
-  { K, W }: Shapes,
+  { K, W }: ShapesOfZero,
   jl: Uint8Array,
   rho: Parts,
   { alpha, omega, theta, beta }: Relation,
@@ -259,7 +262,7 @@ function quadraticOfN1(shape: Ordinary): Map<number, Poly> {
 }
 
 /** 7.4: β² Σ α_i */
-function rightSideOfN1({ set }: Shapes, { alpha }: Relation, checks: Readonly<Checks>): Poly {
+function rightSideOfN1({ set }: ShapesOfZero, { alpha }: Relation, checks: Readonly<Checks>): Poly {
   return checks.N1 ? scale(alpha.reduce(add, zero()), BETA_SQ[set]!) : zero();
 }
 

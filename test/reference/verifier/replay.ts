@@ -54,7 +54,7 @@ export function replay(
   return { levels, tail: replayTail(t, message.tail) };
 }
 
-function replayFirst(t: Transcript, message: OrdinaryMessage): Seeds {
+export function replayFirst(t: Transcript, message: OrdinaryMessage): Seeds {
   t.absorb('retry', Uint8Array.of(message.retry));
   t.absorb('uA', message.u[0]!.bytes);
   const alpha = t.seed('alpha');
@@ -63,7 +63,7 @@ function replayFirst(t: Transcript, message: OrdinaryMessage): Seeds {
   return { alpha, rho, ...replayRest(t, message) };
 }
 
-function replayOrdinary(t: Transcript, message: OrdinaryMessage): Seeds {
+export function replayOrdinary(t: Transcript, message: OrdinaryMessage): Seeds {
   t.absorb('retry', Uint8Array.of(message.retry));
   t.absorb('u1', message.u[0]!.bytes);
   return replayRest(t, message);
@@ -78,7 +78,7 @@ function replayRest(t: Transcript, message: OrdinaryMessage) {
   return { jl, lift, combine, amortise };
 }
 
-function replayTail(t: Transcript, message: TailMessage): TailSeeds {
+export function replayTail(t: Transcript, message: TailMessage): TailSeeds {
   t.absorb('retry', Uint8Array.of(message.retry));
   const stateOfT = t.state();
   t.absorb('t', Buffer.concat([message.t.bytes, residues(message.g), message.sealT]));

@@ -125,7 +125,8 @@ function messagesOf(
   });
 }
 
-function ordinaryOf(row: LevelRow, level: number, lengths: readonly number[]): Ordinary {
+/** @param lengths of the parts that are cut into rows. @throws RangeError for a row that is none */
+export function ordinaryOf(row: LevelRow, level: number, lengths: readonly number[]): Ordinary {
   if (row.length !== ORDINARY.length) throw new RangeError(`level ${level}: its numbers`);
   const numbers = named(ORDINARY, row);
   checkRanges(numbers, level);
@@ -144,32 +145,50 @@ function ordinaryOf(row: LevelRow, level: number, lengths: readonly number[]): O
   return { ...layout, ...numbers, level, outers, ft, messages, lengthOfX, m };
 }
 
-/** @throws RangeError for a row that is none */
-export function shapesOf([set, bucket, rows]: TableRow): Shapes {
-  const K = set / 64;
-  const W = 2 * K + 1;
+/** Lengths of the parts of the level behind this one. */
+const lengthsBehind = ({ f, n, m }: Ordinary): number[] => [...new Array<number>(f).fill(n), m];
+
+/** Levels and tail from level `first` on. @throws RangeError for a row that is none */
+export function levelsOf(
+  rows: readonly LevelRow[],
+  first: number,
+  lengths: readonly number[],
+): Pick<Shapes, 'levels' | 'tail'> {
   const levels: Ordinary[] = [];
-  let lengths = [W * bucket, 2 * bucket, W * bucket];
-  for (const [level, row] of rows.slice(0, -1).entries()) {
-    const shape = ordinaryOf(row, level, lengths);
+  for (const [i, row] of rows.slice(0, -1).entries()) {
+    const shape = ordinaryOf(row, first + i, lengths);
     levels.push(shape);
-    lengths = [...new Array<number>(shape.f).fill(shape.n), shape.m];
+    lengths = lengthsBehind(shape);
   }
-  const last = rows[rows.length - 1]!;
+  return { levels, tail: tailOf(rows[rows.length - 1]!, first + levels.length, lengths) };
+}
+
+function tailOf(last: LevelRow, level: number, lengths: readonly number[]): Tail {
   if (last.length !== TAIL.length + TAIL_LISTS) throw new RangeError('tail: its numbers');
   const numbers = named(TAIL, last);
   const tZ: number[] = [];
   for (const [columns, t] of last[TAIL.length] as readonly (readonly [number, number])[]) {
     for (let i = 0; i < columns; i++) tZ.push(t);
   }
-  const tail: Tail = {
-    ...layoutOf(numbers.n, lengths),
-    ...numbers,
-    level: levels.length,
-    tZ,
-    tG: last[TAIL.length + 1] as readonly number[],
-  };
-  return { set, bucket, K, W, logn: set === 512 ? 9 : 10, levels, tail };
+  const tG = last[TAIL.length + 1] as readonly number[];
+  return { ...layoutOf(numbers.n, lengths), ...numbers, level, tZ, tG };
+}
+
+/** K, W and logn of a set. */
+export function sizesOf(set: number): Pick<Shapes, 'K' | 'W' | 'logn'> {
+  const K = set / 64;
+  return { K, W: 2 * K + 1, logn: set === 512 ? 9 : 10 };
+}
+
+/** 3: lengths of S, W and Y. */
+export const lengthsOfZero = (set: number, bucket: number): number[] => {
+  const { W } = sizesOf(set);
+  return [W * bucket, 2 * bucket, W * bucket];
+};
+
+/** @throws RangeError for a row that is none */
+export function shapesOf([set, bucket, rows]: TableRow): Shapes {
+  return { set, bucket, ...sizesOf(set), ...levelsOf(rows, 0, lengthsOfZero(set, bucket)) };
 }
 
 /** Calls back for every place of every row: its part and place, or undefined for padding. */
