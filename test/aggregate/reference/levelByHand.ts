@@ -87,16 +87,18 @@ const fold = (c: readonly Poly[], rows: readonly (readonly Poly[])[]): Poly[] =>
   );
 
 /** Random rows s_a with their t'_a and e_a, random φ_a, and g and h of both. */
-function garbageOf({ n, kappa, r, pairs, ct }: Ordinary) {
+function garbageOf({ n, kappa, r, pairs, ct }: Ordinary, variant: number) {
   const s = Array.from({ length: r }, (_, a) =>
-    Array.from({ length: n }, (_, i) => smallPoly(1000 * a + i)),
+    Array.from({ length: n }, (_, i) => smallPoly(100000 * variant + 1000 * a + i)),
   );
   const sq = s.map(reduced);
   const inners = sq.map((row) => cutOff(timesM(kappa, row).map(centredPoly), ct));
   const g = pairs.map(([i, j]) => inner(sq[i]!, sq[j]!));
   // rows and forms are extended if there is an e
   const width = n + (ct > 0 ? kappa : 0);
-  const phi = sq.map((_, a) => Array.from({ length: width }, (_, i) => anyPoly(90 + a, i)));
+  const phi = sq.map((_, a) =>
+    Array.from({ length: width }, (_, i) => anyPoly(90 + a, 1000 * variant + i)),
+  );
   const long = sq.map((row, a) => [...row, ...reduced(inners[a]!.e)]);
   const h = pairs.map(([i, j]) => {
     const first = inner(phi[i]!, long[j]!);
@@ -105,12 +107,18 @@ function garbageOf({ n, kappa, r, pairs, ct }: Ordinary) {
   return { s, inners, g, h, phi };
 }
 
-/** A level with random rows and linear forms, as it leaves it. */
-export function leave(shape: Ordinary): Left {
+/**
+ * A level with random rows and linear forms, as it leaves it.
+ *
+ * @param variant another one has other values throughout
+ */
+export function leave(shape: Ordinary, variant = 0): Left {
   const { n, f, b, fu, bu, fg, bg, kappa1, cut, r, ct, ft, level, w } = shape;
-  const { s, inners, g, h, phi } = garbageOf(shape);
+  const { s, inners, g, h, phi } = garbageOf(shape, variant);
   const c = Array.from({ length: r }, (_, index) =>
-    fromIntegers(amortiserOf(stream(KEY, { type: STREAM.amortise, level, index })).c),
+    fromIntegers(
+      amortiserOf(stream(KEY, { type: STREAM.amortise, level, index: 100 * variant + index })).c,
+    ),
   );
   const sumOf = (rows: readonly (readonly Integers[])[]): Integers[] =>
     fold(c, rows.map(reduced)).map(centredPoly);
@@ -127,7 +135,7 @@ export function leave(shape: Ordinary): Left {
   const u = [...firsts, vh].map((x) => timesM(kappa1, reduced(x)));
   const outer = u.map((list) => cutOff(w > 0 ? list.map(centredPoly) : list, cut));
 
-  const lifts = liftsOf(level).map((k) => anyPoly(80, k));
+  const lifts = liftsOf(level).map((k) => anyPoly(80, 10 * variant + k));
   const kept = outer.map((list) => list.kept);
   const messages = [...kept.slice(0, -1), lifts.map(centredPoly), kept.at(-1)!];
   const x = shape.messages.map(({ digits }, i) => spread(messages[i]!, digits, w));
@@ -140,7 +148,7 @@ export function leave(shape: Ordinary): Left {
   const all = fold(c, phi);
   const folded = { c, phiZ: all.slice(0, n), phiE: all.slice(n) };
   return {
-    claim: { ...claimFor(shape, g, h, lifts, x, outer), ...folded },
+    claim: { ...claimFor(shape, g, h, lifts, x, outer, variant), ...folded },
     parts: [...Array.from({ length: f }, (_, i) => zDigits.slice(n * i, n * (i + 1))), v],
     z: reduced(z),
     x,
@@ -155,8 +163,9 @@ function claimFor(
   lifts: readonly Poly[],
   x: readonly (readonly Integers[])[],
   outer: readonly { kept: Integers[] }[],
+  variant: number,
 ): Omit<Claim, 'c' | 'phiZ' | 'phiE'> {
-  const quadratic = new Map([0, 3].map((pair) => [pair, anyPoly(70, pair)]));
+  const quadratic = new Map([0, 3].map((pair) => [pair, anyPoly(70, 10 * variant + pair)]));
   let b = zero();
   for (const [pair, factor] of quadratic) b = add(b, multiply(factor, g[pair]!));
   for (const [pair, [i, j]] of shape.pairs.entries()) if (i === j) b = add(b, h[pair]!);
@@ -167,7 +176,7 @@ function claimFor(
     );
     return { shape, quadratic, b, u, hidden: undefined };
   }
-  const beta = lifts.map((_, k) => fromIntegers(smallPoly(k + 50).map(Number)));
+  const beta = lifts.map((_, k) => fromIntegers(smallPoly(100000 * variant + k + 50).map(Number)));
   for (const [k, lift] of lifts.entries()) {
     b = add(b, scale(multiply(beta[k]!, lift), -1n));
   }

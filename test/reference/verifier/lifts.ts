@@ -125,17 +125,21 @@ export function valuesOfY({ rows, U, V }: SentProjection): Pair[] {
 }
 
 /** 11.1: the squared norm of a projection by signs. */
+export function projectionNormSq({ rows, U, V }: SentProjection): bigint {
+  const odd = Math.abs(U + V) % 2;
+  const x = rows.map((y) => BigInt(2 * y - odd));
+  return x.reduce((sum, xj) => sum + xj * xj, 0n);
+}
+
+/** 11.1: that norm against its bound. */
 export function checkProjectionNorm(
   checks: Readonly<Checks>,
-  { rows, U, V }: SentProjection,
+  sent: SentProjection,
   mostSq: number,
   where: string,
   name: 'projectionNorm' | 'normOfX' = 'projectionNorm',
 ): void {
-  const odd = Math.abs(U + V) % 2;
-  const x = rows.map((y) => BigInt(2 * y - odd));
-  const normSq = x.reduce((sum, xj) => sum + xj * xj, 0n);
-  require(checks, name, normSq <= 288n * BigInt(mostSq), where);
+  require(checks, name, projectionNormSq(sent) <= 288n * BigInt(mostSq), where);
 }
 
 /** φ_z, made from the φ of all rows as they come. */
