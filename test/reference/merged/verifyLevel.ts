@@ -109,7 +109,7 @@ export function addMergedConstraints(sink: Sink, input: MergedInput): MergedCons
     quadratic: quadraticOfParts(shapes, combined),
     b: combined.reduce((sum, { b }) => add(sum, b), zero()),
     beta,
-    values: valuesOfMerged(input, weights),
+    values: valuesOfMerged(input),
   };
 }
 
@@ -268,10 +268,9 @@ function layoutOfPart(layout: Layout, f: number, most: number, part: number): La
 }
 
 /** 1.4: D of every lift; the scalars contain υ */
-function valuesOfMerged(
-  { claims, message, checks }: MergedInput,
-  { ofParts, ofE }: Weights,
-): Pair[] {
+export function valuesOfMerged(input: MergedInput): Pair[] {
+  const { claims, message, checks } = input;
+  const { ofParts, ofE } = weightsOf(input);
   const sums = liftsOf(LEVEL).map((): [bigint, bigint] => [0n, 0n]);
   const plus = (values: readonly Pair[]): void => {
     for (const [k, [real, i]] of values.entries()) {
