@@ -68,9 +68,9 @@ export function verifyMergedLevel(input: MergedInput): Claim {
 }
 
 /** 1.3: every block and every x^(ι) against the bound of its kind */
-function checkNorms(
-  { levels, bounds, most }: MergedShapes,
-  { blocks, yOfE }: MergedLevelMessage,
+export function checkNorms(
+  { levels, bounds, most }: Pick<MergedShapes, 'levels' | 'bounds' | 'most'>,
+  { blocks, yOfE }: Pick<MergedLevelMessage, 'blocks' | 'yOfE'>,
   flaws: Flaws,
 ): void {
   const inE = levels[0].inSq;
