@@ -55,7 +55,7 @@ export const headerOfPart = (row: MergedRow, items: readonly SignedItem[]): Uint
   return headerOf(items, [hash.digest()]).subarray(HEADER_START);
 };
 
-/** Names: `start`, `hash`, `P`, `header 1`, `part 1 retry`, …, `attempt`, `level 1 y 1`, `tail t`. */
+/** Names are `start`, `hash`, `P`, `header 1`, `part 1 uA`, `attempt`, `level 1 y 1`, and so on. */
 export function hollowMerged(row: MergedRow, parts: readonly (readonly SignedItem[])[]): Fields {
   const { zero, bounds, levels, tail } = mergedShapesOf(row);
   const [first, ...others] = levels;

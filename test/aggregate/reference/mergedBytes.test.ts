@@ -1,14 +1,16 @@
 /**
- * The slow verifier of merged proofs without a prover: rows, bytes, counts, headers, norms, and what
- * is absorbed. Every refusal has the name of its check.
+ * The slow verifier of merged proofs without a prover: rows, bytes, counts, headers, norms, and
+ * what is absorbed. Every refusal has the name of its check.
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { type SignedItem, saltOf, signedItem } from '../../reference/items.ts';
+import { parseMerged } from '../../reference/merged/parseProof.ts';
 import { hashOfRow, mergedShapesOf, rowsOfPart } from '../../reference/merged/parseRow.ts';
 import { MERGED_TOY_ROWS, type MergedRow } from '../../reference/merged/toyRows.ts';
 import { type Flaw, verifyMerged, whyMerged } from '../../reference/merged/verifier.ts';
 import { checkNorms } from '../../reference/merged/verifyLevel.ts';
+import { ALL_CHECKS, Refused } from '../../reference/verifier/checks.ts';
 import { hex } from '../../support/hex.ts';
 import { bytesOf, headerOfPart, hollowMerged, projectionField } from './hollowMerged.ts';
 
@@ -173,14 +175,25 @@ describe('bytes', () => {
     expect(verifyMerged(new Uint8Array(0), [], ALL)).toBe(false);
   });
 
-  test('a list of numbers at random is refused', () => {
-    const bytes = shake256(60000, 'random');
-    bytes.set(bytesOf(FIELDS).subarray(0, 39));
-    for (const count of [1, 2, 3]) {
-      bytes[38] = count;
-      bytes[39] = 0;
-      expect(verifyMerged(bytes, LIST, ALL)).toBe(false);
+  test('bytes at random are refused, or read to their end', () => {
+    const bytes = bytesOf(FIELDS);
+    const random = new DataView(shake256(1280, 'places and values').buffer);
+    const seen = new Set<string>();
+    for (let i = 0; i < 160; i++) {
+      const spoiled = bytes.slice();
+      spoiled[random.getUint32(8 * i) % (i < 120 ? 400 : bytes.length)] = random.getUint8(
+        8 * i + 4,
+      );
+      try {
+        parseMerged(spoiled, ALL, ALL_CHECKS, () => {});
+        seen.add('read');
+      } catch (error) {
+        if (!(error instanceof Refused)) throw error;
+        seen.add(error.message.split(':')[0]!);
+      }
     }
+    const expected = ['read', 'unknown part row', 'count of parts', 'header', 'states'];
+    expect(expected.filter((name) => !seen.has(name))).toEqual([]);
   });
 
   test('ranges of fields, at their places', () => {

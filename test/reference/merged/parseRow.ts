@@ -1,6 +1,6 @@
 /**
- * docs/merged.md, 1.1: part rows and merged rows, their hashes, and the shapes that follow. Rows are
- * the caller's: one that breaks a rule of 1.1 is an error of the program, not a bad proof.
+ * docs/merged.md, 1.1: part rows and merged rows, their hashes, and the shapes that follow. Rows
+ * are the caller's: one that breaks a rule of 1.1 is an error of the program, not a bad proof.
  */
 import { createHash } from 'node:crypto';
 import {

@@ -1,7 +1,7 @@
 /**
- * docs/merged.md, 1.7: a slow, plain verifier of merged proofs, written from sections 1.1 to 1.7 and
- * docs/protocol.md (p.) alone. Level 0, the levels behind the merged one and the tail are those of
- * ../verifier.
+ * docs/merged.md, 1.7: a slow, plain verifier of merged proofs, written from sections 1.1 to 1.7
+ * and docs/protocol.md (p.) alone. Level 0, the levels behind the merged one and the tail are those
+ * of ../verifier.
  */
 import { createHash } from 'node:crypto';
 import { ALL_CHECKS, type Checks, Refused } from '../verifier/checks.ts';
@@ -34,7 +34,7 @@ export type Flaw =
   | 'upsilonOfE'
   /** 1.3: P'inP + inE bounds every block and every x^(ι) alone */
   | 'boundOfRow'
-  /** 1.3: P'inP + inE bounds the sum over the blocks, of which none has a bound; x^(ι) has its XP */
+  /** 1.3: P'inP + inE bounds the sum over the blocks, none of which has a bound; XP remains */
   | 'oneBound'
   /** 1.3: inE bounds every x^(ι) */
   | 'inEForXP'

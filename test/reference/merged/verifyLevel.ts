@@ -1,6 +1,6 @@
 /**
- * docs/merged.md, 1.3 to 1.6: level 1 of a merged proof, on the claims of all parts. What is said of
- * one part is that of docs/protocol.md (p.), and so is its code.
+ * docs/merged.md, 1.3 to 1.6: level 1 of a merged proof, on the claims of all parts. What it shares
+ * with level 1 of docs/protocol.md (p.) is the code of ../verifier, part by part.
  */
 import { formsOnX, type Scalars, scalarsOf, valuesOfLifts } from '../verifier/behind.ts';
 import { type Pair, scalars } from '../verifier/challenges.ts';
