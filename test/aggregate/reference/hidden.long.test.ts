@@ -13,7 +13,7 @@ import {
 } from '../../reference/hiddenRows.ts';
 import type { LevelRow, TableRow } from '../../reference/tableRow.ts';
 import { formsOnX, scalarsOf, valuesOfLifts, weightsAtX } from '../../reference/verifier/behind.ts';
-import { type Pair, projectionOf } from '../../reference/verifier/challenges.ts';
+import type { Pair } from '../../reference/verifier/challenges.ts';
 import { ALL_CHECKS, type Checks } from '../../reference/verifier/checks.ts';
 import { combineClaim } from '../../reference/verifier/constraints.ts';
 import { addExtensions, checkNorms } from '../../reference/verifier/level.ts';
@@ -37,7 +37,7 @@ import {
 } from '../../reference/verifier/ring.ts';
 import { type Ordinary, shapesOf } from '../../reference/verifier/shapes.ts';
 import { stream } from '../../reference/verifier/streams.ts';
-import { type Integers, type Left, leave } from './levelByHand.ts';
+import { type Integers, type Left, leave, project } from './levelByHand.ts';
 import { TOY2 } from './toyRows.ts';
 
 const KEY = Uint8Array.from({ length: 32 }, (_, i) => i + 3);
@@ -159,27 +159,6 @@ describe.each(LEVELS)('what a level leaves: %s', (name) => {
 
 const reduced = (list: readonly Integers[]): Poly[] => list.map((a) => a.map(mod));
 
-/** 5.3: y_j, y*_j of these polynomials, as they would be sent. */
-function project(level: number, places: readonly (readonly [number, Integers])[]) {
-  const y = Array.from({ length: 137 }, (): [number, number] => [0, 0]);
-  for (const [number, s] of places) {
-    const entries = projectionOf(KEY, level, number);
-    for (const [j, sums] of y.entries()) {
-      for (let c = 0; c < 64; c++) {
-        if (entries[64 * j + c] === 0) continue;
-        sums[0] += Number(s[c]!);
-        // X^32 π has a 1 at c + 32, or -1 at c - 32
-        sums[1] += c < 32 ? Number(s[c + 32]!) : -Number(s[c - 32]!);
-      }
-    }
-  }
-  const [U, V] = y[136]!;
-  const rows = y
-    .slice(0, 136)
-    .flatMap(([a, b]) => [a - Math.floor((U + V) / 2), b - Math.floor((V - U) / 2)]);
-  return { rows, U, V };
-}
-
 describe('behind a hidden level', () => {
   const HIDDEN = ['level 0, hidden, cut', LEVELS[5]![0]];
   const lifts = new Map<string, Pair[]>();
@@ -220,8 +199,8 @@ describe('behind a hidden level', () => {
     const places = x.flat().map((s, i) => [xAt(i), s] as const);
     const others = OTHERS.map((number, i) => [number, x[0]![i]!] as const);
     const both = projections.get(name) ?? [
-      project(level, [...places, ...others]),
-      project(level, places),
+      project(KEY, level, [...places, ...others]),
+      project(KEY, level, places),
     ];
     projections.set(name, both);
     return both as [ReturnType<typeof project>, ReturnType<typeof project>];

@@ -2,9 +2,15 @@
  * What an honest prover leaves to the level after it, computed from sections 6 and 7 of
  * docs/protocol.md on rows of small numbers: for tests of the slow verifier's constraints.
  */
-import { amortiserOf, keyRow, type Pair, scalars } from '../../reference/verifier/challenges.ts';
+import {
+  amortiserOf,
+  keyRow,
+  type Pair,
+  projectionOf,
+  scalars,
+} from '../../reference/verifier/challenges.ts';
 import type { Claim } from '../../reference/verifier/claim.ts';
-import { liftsOf } from '../../reference/verifier/lifts.ts';
+import { liftsOf, type SentProjection } from '../../reference/verifier/lifts.ts';
 import {
   add,
   centred,
@@ -189,3 +195,28 @@ export const quartersOf =
   (k: number) =>
   (x: readonly Integers[]): bigint[][] =>
     timesM(k, reduced(x)).map((a) => a.filter((_, i) => i % 4 === 0));
+
+/** 5.3: y_j, y*_j of these polynomials, as they would be sent. */
+export function project(
+  seed: Uint8Array,
+  level: number,
+  places: readonly (readonly [POLY: number, s: Integers])[],
+): SentProjection {
+  const y = Array.from({ length: 137 }, (): [number, number] => [0, 0]);
+  for (const [number, s] of places) {
+    const entries = projectionOf(seed, level, number);
+    for (const [j, sums] of y.entries()) {
+      for (let c = 0; c < 64; c++) {
+        if (entries[64 * j + c] === 0) continue;
+        sums[0] += Number(s[c]!);
+        // X^32 π has a 1 at c + 32, or -1 at c - 32
+        sums[1] += c < 32 ? Number(s[c + 32]!) : -Number(s[c - 32]!);
+      }
+    }
+  }
+  const [U, V] = y[136]!;
+  const rows = y
+    .slice(0, 136)
+    .flatMap(([a, b]) => [a - Math.floor((U + V) / 2), b - Math.floor((V - U) / 2)]);
+  return { rows, U, V };
+}

@@ -13,7 +13,6 @@ import {
   type MergedInput,
   valuesOfMerged,
 } from '../../reference/merged/verifyLevel.ts';
-import { projectionOf } from '../../reference/verifier/challenges.ts';
 import { ALL_CHECKS, type Checks } from '../../reference/verifier/checks.ts';
 import type { Claim } from '../../reference/verifier/claim.ts';
 import type { SentProjection } from '../../reference/verifier/lifts.ts';
@@ -34,7 +33,7 @@ import {
   zero,
 } from '../../reference/verifier/ring.ts';
 import { STREAM, stream } from '../../reference/verifier/streams.ts';
-import { type Integers, type Left, leave } from './levelByHand.ts';
+import { type Integers, type Left, leave, project } from './levelByHand.ts';
 
 const PARTS = 2;
 const key = (first: number) => Uint8Array.from({ length: 32 }, (_, i) => first + i);
@@ -51,26 +50,6 @@ interface Honest {
   /** by row and column */
   readonly s: readonly (readonly Integers[])[];
   readonly e: readonly (readonly Integers[])[];
-}
-
-/** 5.3: what is sent of polynomials with these numbers. */
-function project(places: readonly (readonly [POLY: number, s: Integers])[]): SentProjection {
-  const y = Array.from({ length: 137 }, (): [number, number] => [0, 0]);
-  for (const [POLY, s] of places) {
-    const entries = projectionOf(JL, 1, POLY);
-    const values = s.map(Number);
-    for (const [j, sums] of y.entries()) {
-      for (let c = 0; c < 64; c++) {
-        if (entries[64 * j + c] === 0) continue;
-        sums[0] += values[c]!;
-        sums[1] += c < 32 ? values[c + 32]! : -values[c - 32]!;
-      }
-    }
-  }
-  const [U, V] = y[136]!;
-  const halves = [Math.floor((U + V) / 2), Math.floor((V - U) / 2)] as const;
-  const rows = y.slice(0, 136).flatMap(([a, b]) => [a - halves[0], b - halves[1]]);
-  return { rows, U, V };
 }
 
 /** Rows of n polynomials, the last one filled up with zeros. */
@@ -102,9 +81,16 @@ function honestBy(name: string): Honest {
     const all = parts.flat().map((poly, POLY) => [POLY, poly] as const);
     const firstOfV = f * levelZero.n;
     const x = all.slice(firstOfV, firstOfV + lengthOfX);
-    return { y: project(all), yOfX: lengthOfX > 0 ? project(x) : undefined };
+    return { y: project(JL, 1, all), yOfX: lengthOfX > 0 ? project(JL, 1, x) : undefined };
   });
-  const yOfE = ct > 0 ? project(e.flat().map((poly, POLY) => [POLY, poly] as const)) : undefined;
+  const yOfE =
+    ct > 0
+      ? project(
+          JL,
+          1,
+          e.flat().map((poly, POLY) => [POLY, poly] as const),
+        )
+      : undefined;
   const sent = { bytes: new Uint8Array(0), values: [] };
   const message = { retry: 0, u: [sent], counter: 0, blocks, yOfE, b: sent, b32: sent, u2: sent };
   const claims = lefts.map(({ claim }) => claim);
