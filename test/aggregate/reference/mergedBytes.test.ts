@@ -399,19 +399,20 @@ describe('what is absorbed', () => {
   const TAIL = ORDINARY.map((step) => step.replace('u1', 't').replace('u2', 'h'));
 
   test('parts from the zero state, then the merge from the zero state', () => {
-    const fields = new Map(hollowMerged(CUT, [items(0, 1), items(1, 1)]));
+    const fields = new Map(hollowMerged(HIDDEN_CUT, [items(0, 1), items(1, 1)]));
     const numbers = Array.from({ length: 272 }, (_, i) => i % 7);
     fields.set('level 1 y 2', projectionField(96, numbers, 3, -4));
-    fields.set('level 1 y E', projectionField(40, numbers.toReversed(), -5, 6));
+    fields.set('level 1 yx 1', projectionField(28, numbers.with(0, 9), 7, 8));
+    fields.set('level 1 y E', projectionField(36, numbers.toReversed(), -5, 6));
     fields.set('attempt', Uint8Array.of(9));
-    const seen = run(fields, [CUT]);
+    const seen = run(fields, [HIDDEN_CUT]);
     expect(seen.map(([step]) => step)).toEqual([
       ...[...PART, ...PART, 'absorb falconry/merge/v1', ...ORDINARY, ...ORDINARY, ...TAIL],
     ]);
     const states = seen.map(([, st]) => st);
-    const [partHash, mergedHash] = [hashOfRow(CUT[0]), hashOfRow(CUT)];
+    const [partHash, mergedHash] = [hashOfRow(HIDDEN_CUT[0]), hashOfRow(HIDDEN_CUT)];
     for (const part of [1, 2]) {
-      const opened = absorbed(start, 'falconry/part/v1', [...partHash, 9, 1, 0, 1, 0]);
+      const opened = absorbed(start, 'falconry/part/v1', [...partHash, 9, 2, 0, 1, 0]);
       const at = PART.length * (part - 1);
       expect(states[at]).toBe(hex(opened));
       const header = absorbed(opened, 'header', fields.get(`header ${part}`)!);
@@ -430,7 +431,8 @@ describe('what is absorbed', () => {
     );
     let st = absorbed(absorbed(merge, 'retry', retry!), 'u1', u1!);
     st = absorbed(st, 'counter', counter!);
-    const y = [...zeros(274), ...numbers, 3, -4, ...numbers.toReversed(), -5, 6];
+    const blocks = [...zeros(274), ...numbers.with(0, 9), 7, 8, ...numbers, 3, -4, ...zeros(274)];
+    const y = [...blocks, ...numbers.toReversed(), -5, 6];
     st = absorbed(st, 'y', i32s(y));
     expect(states[at + 5]).toBe(hex(st));
   });
