@@ -13,6 +13,7 @@ import {
   type MergedInput,
   valuesOfMerged,
 } from '../../reference/merged/verifyLevel.ts';
+import { scalars } from '../../reference/verifier/challenges.ts';
 import { ALL_CHECKS, type Checks } from '../../reference/verifier/checks.ts';
 import type { Claim } from '../../reference/verifier/claim.ts';
 import type { SentProjection } from '../../reference/verifier/lifts.ts';
@@ -225,7 +226,7 @@ const anyPoly = (index: number): Poly =>
   Array.from(stream(LIFT, { type: STREAM.eta, level: 9, index }).take(64), BigInt);
 
 const NAMES = Object.keys(MERGED_TOY_ROWS);
-const [OPEN, CUT, HIDDEN] = NAMES as [string, string, string];
+const [OPEN, CUT, HIDDEN, HIDDEN_CUT] = NAMES as [string, string, string, string];
 
 describe.each(NAMES)('two honest parts: %s', (name) => {
   test('all equations hold', () => {
@@ -288,6 +289,11 @@ describe('block E and absent parts', () => {
       const s = all.s.with(row, all.s[row]!.with(column, none.with(7, 1n)));
       expect([missesD({ ...all, s }), missesSum({ ...all, s })]).toEqual([false, true]);
       expect(missesSum({ ...all, s }, 'padding')).toBe(false);
+      // one coefficient, which no χ multiplies
+      const phi = formsOf(all, { flaws: [], off: [] }).phi.filter(
+        ([a, b]) => a === row && b === column,
+      );
+      expect(phi).toEqual([[row, column, pack(shortOf(7, row * levels[0].n + column))]]);
     }
   });
 });
@@ -321,6 +327,31 @@ test('r and -r of E5, or of E6, in two parts', () => {
   // E5 of one part and E6 of the other do not cancel, even with one χ
   const mixed = changeClaims(all, (_, part) => (part === 0 ? ofE5 : ofE6).input.claims[part]!);
   expect(missesSum(mixed, 'oneChi')).toBe(true);
+});
+
+test.each([
+  [CUT, 137],
+  [HIDDEN_CUT, 137 + 137 + 8 * 6 * 4 + 3],
+])('υ_1, υ_2, υ_E follow the scalars of p. 8.5: %s', (name, before) => {
+  const all = honest(name);
+  /** D with a y*_5 of one block that is one more. */
+  const values = (block: number) => {
+    const by = [0, 1, 2].map((other) => Number(other === block)) as [number, number, number];
+    return valuesOfMerged(inputOf(shift(all, by), {}));
+  };
+  const old = values(3);
+  for (const sub of [0, 1]) {
+    const words = scalars(stream(LIFT, { type: 4, level: 1, sub }), 2 * (before + 3));
+    // y*_5 is the part of i, and i² = -1
+    const [a, b] = [words[10]!, words[11]!];
+    for (const block of [0, 1, 2]) {
+      const at = 2 * (before + block);
+      const [c, d] = [words[at]!, words[at + 1]!];
+      const [real, i] = [a * c - b * d, a * d + b * c];
+      const [x, y] = [0, 1].map((part) => values(block)[sub]![part]! - old[sub]![part]!);
+      expect([mod(x!), mod(y!)], `${sub} ${block}`).toEqual([mod(-i), mod(real)]);
+    }
+  }
 });
 
 test('χ_ι is the short polynomial of stream 8, sub 8, index ι - 1', () => {
