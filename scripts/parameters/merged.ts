@@ -1,0 +1,190 @@
+/**
+ * Rows of one proof over many parts (docs/merged.md, whose sections are named by "m."): what they
+ * are, everything that the argument needs of them, and what it counts. Nothing uses them yet.
+ */
+import {
+  type LevelRow,
+  type OrdinaryLevel,
+  type Parameters,
+  readRow,
+  type Shape,
+  type TableRow,
+} from '../../src/aggregate/parameters/rows.ts';
+import { type Commitment, commitmentsOf } from './binding.ts';
+import {
+  checkBinding,
+  checkChain,
+  checkCodes,
+  checkDigits,
+  checkExact,
+  checkForm,
+  checkRounds,
+  checkTail,
+} from './check.ts';
+import { checkHidden } from './checkHidden.ts';
+import { checkProjections, type Fail } from './checkProjections.ts';
+import { checkRanges } from './checkRanges.ts';
+import { ACCEPTED, PAIRS } from './constants.ts';
+import { errorBits, type Round, rounds } from './errors.ts';
+
+/** Set, count and level 0 of a part; inP, tP, XP and tXP. */
+export type PartRow = readonly [
+  set: 512 | 1024,
+  bucket: number,
+  zero: LevelRow,
+  bounds: readonly [inP: number, tP: number, xP: number, tXP: number],
+];
+/** A part row, the most parts, and the common levels. */
+export type MergedRow = readonly [part: PartRow, most: number, levels: readonly LevelRow[]];
+
+const tableRowOf = ([[set, bucket, zero], , levels]: MergedRow): TableRow => {
+  return [set, bucket, [zero, ...levels]];
+};
+
+/** The segments of a level in rows of n, and what its output comes to then. */
+function shapeOf(lengths: readonly number[], n: number): Shape {
+  const rows = lengths.map((length) => Math.ceil(length / n));
+  const r = rows.reduce((a, b) => a + b, 0);
+  return { n, lengths, rows, r, pairs: (r * (r + 1)) / 2 };
+}
+
+function reshaped(level: OrdinaryLevel, lengths: readonly number[]): OrdinaryLevel {
+  const { n, f, fu, fg, ft, kappa, kappa1, cut, ct, lengthX } = level;
+  const shape = shapeOf(lengths, n);
+  const ofT = ft * shape.r * kappa + (ct === 0 ? 0 : f * kappa);
+  const ofGarbage = (fg + fu) * shape.pairs;
+  const m = lengthX + ofT + ofGarbage + (cut === 0 ? 0 : 2 * kappa1);
+  return { ...level, ...shape, m };
+}
+
+const outputOf = ({ n, f, m }: OrdinaryLevel): number[] => [...new Array<number>(f).fill(n), m];
+
+/** The row as the levels of a section. */
+export interface Merged {
+  /** bounds of level 1 over everything: what commitments of level 1 and above must withstand */
+  readonly whole: Parameters;
+  /** bounds of one part, whose block is all of level 1: its commitments, and projections */
+  readonly block: Parameters;
+}
+
+/** Reads a merged row and derives its shapes (m. 1.1). */
+export function readMerged(row: MergedRow): Merged {
+  const [[, , , [inP, tP, xP, tXP]], most] = row;
+  const named = readRow(tableRowOf(row));
+  const zero = named.levels[0]!;
+  const parts = new Array<number>(zero.f * most).fill(zero.n);
+  let lengths: readonly number[] = [...parts, most * zero.m];
+  const above = named.levels.slice(1).map((level) => {
+    const known = reshaped(level, lengths);
+    lengths = outputOf(known);
+    return known;
+  });
+  const tail = { ...named.tail, ...shapeOf(lengths, named.tail.n) };
+  const [one, ...rest] = above as [OrdinaryLevel, ...OrdinaryLevel[]];
+  const all = { ...one, inSq: most * inP + one.inSq };
+  const own = { ...one, lengths: outputOf(zero), inSq: inP, codeY: tP, ct: 0 };
+  return {
+    whole: { ...named, levels: [zero, all, ...rest], tail },
+    block: { ...named, levels: [{ ...zero, xSq: xP, codeX: tXP }, own, ...rest], tail },
+  };
+}
+
+/** Pairs of rank and norm: those of level 0 depend on the part row alone (m. 2). */
+export function mergedCommitments({ whole, block }: Merged): Commitment[] {
+  const ofPart = commitmentsOf(block).filter(({ level }) => level === 0);
+  return [...ofPart, ...commitmentsOf(whole).filter(({ level }) => level > 0)];
+}
+
+/** The errors of all rounds of that many parts, and of the common ones (m. 4). */
+export function mergedError({ whole }: Merged, parts: number): bigint {
+  // several coefficients share what they multiply at level 1 (m. 2, Lemma 11)
+  const times = ({ level, term }: Round): number => {
+    if (level === 0) return parts;
+    return level > 1 ? 1 : term === 'lift' ? 4 : term === 'combine' ? 2 : 1;
+  };
+  return rounds(whole).reduce((sum, round) => sum + BigInt(times(round)) * round.error, 0n);
+}
+
+/** K, and all runs for each query of a prover (m. 3.2), of rows that are in use together. */
+export function mergedRuns(rows: readonly MergedRow[]): { extractor: number; all: number } {
+  let extractor = 0;
+  let sums = 0;
+  for (const row of rows) {
+    const { levels, tail } = readMerged(row).whole;
+    let product = 1;
+    let sum = 0;
+    for (const { r } of [...levels.slice(1), tail].reverse()) sum += product *= r + 1;
+    extractor = Math.max(extractor, product * (levels[0]!.r + 1));
+    sums = Math.max(sums, sum);
+  }
+  const most = Math.max(...rows.map((row) => row[1]));
+  return { extractor, all: 7 * most * extractor + 4 * sums };
+}
+
+/** The probability that a projection passes whose bound is so many times the squared norm. */
+function passes(room: number): number {
+  // squares of 2 PAIRS normal variables: fewer than PAIRS events of a Poisson process
+  const mean = (ACCEPTED / 2) * room;
+  let term = Math.exp(-mean);
+  let beyond = 0;
+  for (let k = 0; k < PAIRS; k++, term *= mean / k) beyond += term;
+  return 1 - beyond;
+}
+
+/** How often a counter passes for all blocks, if every part is as long as it may be (m. 1.3). */
+export function counterPasses(row: MergedRow): number {
+  const { whole, block } = readMerged(row);
+  const [zero, one] = [whole.levels[0]!, block.levels[1]!];
+  const ofX = zero.w === 0 ? 1 : passes(block.levels[0]!.xSq / zero.xSq);
+  return (passes(one.inSq / zero.outSq) * ofX) ** row[1];
+}
+
+const LEAST_PASSES = 0.35;
+/** Every index: the squares of values are exact doubles. */
+const MOST_CODE = 143;
+/** claimedBits is at least this. */
+const LEAST_BITS = 126;
+
+/** @returns what is wrong with a merged row; nothing when it may be used */
+export function checkMerged(row: MergedRow): string[] {
+  const wrong: string[] = [];
+  const fail: Fail = (text, section) => {
+    wrong.push(`${row[1]} parts: ${text} (${section})`);
+  };
+  checkForm(tableRowOf(row), fail);
+  const isCount = (x: number): boolean => Number.isSafeInteger(x) && x >= 0;
+  if (row[0][3].length !== 4 || !row[0][3].every(isCount)) fail('bounds of a part', 'm. 1.1');
+  if (!(isCount(row[1]) && row[1] >= 1)) fail('number of parts', 'm. 1.1');
+  if (wrong.length === 0) checkLevels(row, fail);
+  return wrong;
+}
+
+function checkLevels(row: MergedRow, fail: Fail): void {
+  const [[, , , [inP, tP, xP, tXP]], most] = row;
+  const merged = readMerged(row);
+  const { whole, block } = merged;
+  const [zero, one, ...rest] = whole.levels as [OrdinaryLevel, OrdinaryLevel];
+  const inE = one.inSq - most * inP;
+  for (const [index, level] of whole.levels.entries()) {
+    checkDigits(level, index, fail);
+    checkHidden(level, index, fail);
+  }
+  if (inP < zero.outSq || inP >= 2 ** 43) fail('inP', 'm. 1.1');
+  if (xP < zero.xSq || xP >= 2 ** 43 || (zero.w === 0 && xP + tXP > 0)) fail('XP', 'm. 1.1');
+  if (one.ct > 0 || one.codeY > 0 || inE > 0) fail('block E', 'm. 4');
+  const codes = [tP, tXP, whole.tail.codeY, ...whole.levels.map(({ codeY }) => codeY)];
+  if (codes.some((code) => code > MOST_CODE)) fail('an index', 'm. 1.1');
+  if (counterPasses(row) < LEAST_PASSES) fail('no room for all blocks', 'm. 1.3');
+  checkProjections(block, fail);
+  // level 1 as after one part
+  const after = { ...one, inSq: zero.outSq };
+  checkChain({ ...whole, levels: [zero, after, ...rest] }, fail);
+  checkTail(whole, fail);
+  checkCodes(whole, fail);
+  // what a part puts on a place is reduced before its chi multiplies it: less than counted here
+  checkRanges(whole, fail);
+  checkExact(whole, fail);
+  checkBinding(mergedCommitments(merged), fail);
+  checkRounds(whole, fail);
+  if (errorBits(mergedError(merged, most)) < LEAST_BITS) fail('the sum of errors', 'm. 4');
+}
