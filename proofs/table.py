@@ -1,6 +1,7 @@
-"""A second check of vectors/table.json, written from docs/protocol.md and docs/soundness.md alone.
+"""A second check of vectors/table.json, written from docs/protocol.md and docs/soundness.md alone,
+and of test/reference/mergedRows.json, from docs/merged.md.
 
-    python3 proofs/table.py [--bkz] [FILE]     --bkz also simulates BKZ for every pair (k, B)
+    python3 proofs/table.py [--bkz] [TABLE [MERGED]]     --bkz also simulates BKZ for every (k, B)
 
 Prints the figures that docs/soundness.md claims, and exits with 1 if one is missed.
 """
@@ -13,7 +14,9 @@ from math import ceil, comb, isqrt, lgamma, log, log2, pi, sqrt
 
 Q, P, D = 2**44 - 117, 12289, 64
 GAMMA_SQ, T, BETA_SQ = 24 / 5, sqrt(377), {512: 34034726, 1024: 70265242}
-FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../vectors/table.json')
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
+FILE = os.path.join(ROOT, 'vectors/table.json')
+MERGED = os.path.join(ROOT, 'test/reference/mergedRows.json')
 NAMES = 'n f b fu bu fg bg kappa kappa1 cut inSq outSq tY w k X tX ct'.split()
 TAIL = 'n kappa cut inSq outSq tY tE'.split()
 missed = []
@@ -25,8 +28,10 @@ def claim(text, holds):
         missed.append(text)
 
 
-def levels_of(row):
-    """The levels with their shapes (protocol 3): lengths, rows, r, m, x; J of every projection."""
+def levels_of(row, parts=1):
+    """The levels with their shapes (protocol 3): lengths, rows, r, m, x; J of every projection.
+
+    Level 1 is after so many parts (merged 1.1)."""
     set_, bucket, levels = row
     width, out = 2 * set_ // 64 + 1, []
     for i, numbers in enumerate(levels):
@@ -36,7 +41,8 @@ def levels_of(row):
         if i == 0:
             lengths = [width * bucket, 2 * bucket, width * bucket]
         else:
-            lengths = [out[-1]['n']] * out[-1]['f'] + [out[-1]['m']]
+            times = parts if i == 1 else 1
+            lengths = [out[-1]['n']] * (out[-1]['f'] * times) + [out[-1]['m'] * times]
         rows = [ceil(length / lv['n']) for length in lengths]
         lv['lengths'], lv['rows'], lv['r'] = lengths, rows, sum(rows)
         lv['J'] = lengths[0] if i == 0 else sum(lengths)
@@ -178,6 +184,45 @@ def errors(levels):
     return out
 
 
+def passes(room):
+    """Whether a vector passes whose squared norm is the room-th part of its bound: chi^2."""
+    mean = 144 * room
+    return 1 - sum(math.exp(k * log(mean) - mean - lgamma(k + 1)) for k in range(136))
+
+
+def check_merged(row, errors_are):
+    """A row of one proof over many parts: its pairs, and the exponent of its runs (merged 3.2)."""
+    (set_, bucket, zero, (in_p, t_p, x_p, t_xp)), parts, above = row
+    whole = levels_of((set_, bucket, [zero] + above), parts)
+    one, name = whole[1], f'{parts} parts: '
+    claim(name + 'no block E', one['ct'] == one['inSq'] == one['tY'] == 0)
+    # level 0 and the projections are those of one part
+    block = [dict(whole[0], X=x_p, tX=t_xp), dict(one, inSq=in_p), *whole[2:]]
+    block[1]['J'] = whole[0]['f'] * whole[0]['n'] + whole[0]['m']
+    whole[1] = dict(one, inSq=parts * in_p)
+    for text, holds in check_row((set_, bucket, 0), block):
+        if not holds:
+            claim(name + text, False)
+    x, out = zero[NAMES.index('X')], whole[0]['outSq']
+    codes = [t_p, t_xp] + [lv['tY'] for lv in whole] + [lv.get('tX', 0) for lv in whole]
+    claim(name + 'inP, XP, indices', in_p >= out and x_p >= x and max(codes) <= 143)
+    passed = (passes(in_p / out) * passes(x_p / x)) ** parts
+    claim(f'{name}a counter passes with {passed:.2f}, 0.35 claimed', passed >= 0.35)
+    of_parts = sum(errors(whole[:1])) * parts
+    common = sum(errors(whole)) - sum(errors(whole[:1])) + 3 * Q**-4.0
+    total = log2(of_parts + common)
+    claim(f'{name}errors 2^{total:.3f}, 2^-{errors_are} claimed', total <= -errors_are)
+    claim(name + 'r <= 76', max(lv['r'] for lv in whole) <= 76)
+    runs, sums = 1, 0
+    for lv in whole[:0:-1]:
+        runs *= lv['r'] + 1
+        sums += runs
+    log2_k = log2(7 * parts * runs * (whole[0]['r'] + 1) + 4 * sums)
+    pairs = [list(pairs_of((set_, bucket), levels)) for levels in (block, whole)]
+    of_zero = 3 + (whole[0]['w'] > 0)
+    return pairs[0][:of_zero] + pairs[1][of_zero:], log2_k
+
+
 def main():
     files = [each for each in sys.argv[1:] if each != '--bkz']
     with open(files[0] if files else FILE, encoding='utf8') as file:
@@ -209,6 +254,19 @@ def main():
           log2(sum(sums.values())) <= -129.05)
     worst = log2(max(max(errors(lv)) for _, lv in table))
     claim(f'worst round: 2^{worst:.4f}, 2^-131.99 claimed', worst < -131.99)
+    with open(files[1] if len(files) > 1 else MERGED, encoding='utf8') as file:
+        merged = json.load(file)
+    claim('merged rows for 2, 8 and 18 parts', [row[1] for row in merged] == [2, 8, 18])
+    claim('merged rows of one part row', all(row[0] == merged[0][0] for row in merged))
+    found = [check_merged(row, most) for row, most in zip(merged, (129.40, 127.79, 126.70))]
+    for name, least in (('whole ranks', 133.08), ('quarters', 136.43)):
+        bits = min(0.292 * block_size(n, b) for own, _ in found for kind, n, b in own
+                   if (kind == 'quarters') == (name == 'quarters'))
+        claim(f'merged, {name}: {bits:.3f} bits, {least} claimed', bits >= least)
+    provers = (133 - max(log2_k for _, log2_k in found)) / 2
+    claim(f'merged: provers of 2^{provers:.2f} queries, 2^50.4 claimed', provers >= 50.4)
+    claim('merged: every B < q', all(b < log2(Q) for own, _ in found for _, _, b in own))
+    pairs += [pair for own, _ in found for pair in own]
     if '--bkz' in sys.argv:
         limits = {}
         for kind, n, b in pairs:

@@ -9,6 +9,7 @@ import { skipLoudly } from '../support/postgres.ts';
 import { findProgram } from '../support/programs.ts';
 
 const FOLDER = fileURLToPath(new URL('../../proofs/', import.meta.url));
+const TABLE = join(FOLDER, '../vectors/table.json');
 const MINUTES = 60_000;
 const has = (program: string, ...args: string[]): boolean =>
   spawnSync(program, args, { encoding: 'utf8' }).status === 0;
@@ -47,19 +48,27 @@ describe('figures', () => {
     expect(lines.length).toBeGreaterThan(5);
   });
 
-  test('a larger norm than the ranks allow is noticed', { timeout: MINUTES }, () => {
-    const table = JSON.parse(readFileSync(join(FOLDER, '../vectors/table.json'), 'utf8'));
-    // outSq of the tail of the last row
-    table.at(-1)[2].at(-1)[4] *= 16;
-    const folder = mkdtempSync(join(tmpdir(), 'falconry-proofs-'));
-    const file = join(folder, 'table.json');
-    writeFileSync(file, JSON.stringify(table));
-    const { status, stdout } = spawnSync('/usr/bin/python3', ['-B', 'table.py', file], {
-      cwd: FOLDER,
-      encoding: 'utf8',
-    });
-    rmSync(folder, { recursive: true });
-    expect(stdout).toMatch(/^MISSED whole ranks: at least 1[0-2]\d\./m);
-    expect(status).toBe(1);
-  });
+  test.each([
+    ['vectors/table.json', [], /^MISSED whole ranks: at least 1[0-2]\d\./m],
+    ['test/reference/mergedRows.json', [TABLE], /^MISSED merged, whole ranks: 1[0-2]\d\./m],
+  ])(
+    'a larger norm than the ranks of %s allow is noticed',
+    { timeout: MINUTES },
+    (path, before, missed) => {
+      const rows = JSON.parse(readFileSync(join(FOLDER, '..', path), 'utf8'));
+      // outSq of the tail of the last row
+      rows.at(-1)[2].at(-1)[4] *= 16;
+      const folder = mkdtempSync(join(tmpdir(), 'falconry-proofs-'));
+      const file = join(folder, 'rows.json');
+      writeFileSync(file, JSON.stringify(rows));
+      const args = ['-B', 'table.py', ...before, file];
+      const { status, stdout } = spawnSync('/usr/bin/python3', args, {
+        cwd: FOLDER,
+        encoding: 'utf8',
+      });
+      rmSync(folder, { recursive: true });
+      expect(stdout).toMatch(missed);
+      expect(status).toBe(1);
+    },
+  );
 });
