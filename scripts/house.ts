@@ -17,8 +17,8 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 export const LIMITS = {
   'lines in src': 54_000,
   'files in src': 390,
-  'lines in test': 85_500,
-  'words in docs': 67_300,
+  'lines in test': 89_000,
+  'words in docs': 67_800,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,
   decisions: 30,
