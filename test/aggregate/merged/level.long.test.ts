@@ -34,7 +34,7 @@ import {
   zero,
 } from '../../reference/verifier/ring.ts';
 import { STREAM, stream } from '../../reference/verifier/streams.ts';
-import { type Integers, type Left, leave, project } from './levelByHand.ts';
+import { type Integers, type Left, leave, project } from '../reference/levelByHand.ts';
 
 const PARTS = 2;
 const key = (first: number) => Uint8Array.from({ length: 32 }, (_, i) => first + i);
