@@ -91,7 +91,7 @@ export function cutLow(high: usize, e: usize, coefs: usize, cut: i32): void {
  * Shape:  coefs: i64[polys][64] -> high: i64[polys][64]; e: i16[polys][64]
  * Bounds: any coefs -> e in [1 - 2^(cut - 1), 2^(cut - 1)]
  * Memory: coefs, high, e
- * Proof:  parts(2^cut, 0 - 1, 2^(cut - 1)), cut polys in {1 2, 6 1, 15 1}
+ * Proof:  parts(2^cut, 0 - 1, 2^(cut - 1)), cut in {1, 6, 15}, polys in {1, 2, 1..2^21}
  */
 export function cutSigned(high: usize, e: usize, coefs: usize, polys: i32, cut: i32): i32 {
   const span: i32 = 1 << cut;
@@ -190,7 +190,7 @@ export function unpackBits(values: usize, from: usize, count: i32, bits: i32, la
  * Shape:  a: i16[64 * polys] -> out: i64[1]
  * Bounds: any a
  * Memory: a, out
- * Proof:  innerProduct(), polys in {2}
+ * Proof:  innerProduct(), polys in {2, 1..2^23}
  */
 export function normSq(out: usize, a: usize, polys: i32): void {
   let sum = i64x2.splat(0);
@@ -210,7 +210,7 @@ export function normSq(out: usize, a: usize, polys: i32): void {
  * Shape:  a, b: i16[64 * polys]; out: i64[1] -> out: i64[1]
  * Bounds: |a| <= 32767, |b| <= 32767, |out| <= 2^62
  * Memory: a, b, out
- * Proof:  innerProduct(), polys in {2}
+ * Proof:  innerProduct(), polys in {2, 1..2^23}
  */
 export function addInnerProduct(out: usize, a: usize, b: usize, polys: i32): void {
   let sum = i64x2.splat(0);

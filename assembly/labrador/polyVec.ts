@@ -203,9 +203,10 @@ export function oneProduct(sums: usize, a: usize, s: usize): void {
  *
  * Shape:  sums: i32[xRows][yRows][6][64]; x: i16[xRows][blocks][6][4][16][16][2]; y:
  *         i16[yRows][blocks][6][4][16][16][2] -> sums: i32[xRows][yRows][6][64]
- * Bounds: |sums| <= 6938 * 29753, |x| <= (p + 1) / 2, |y| <= (p + 1) / 2 -> |sums| <= 6940 * 29753
+ * Bounds: |sums| <= (6940 - blocks) * 29753, |x| <= (p + 1) / 2, |y| <= (p + 1) / 2 -> |sums| <=
+ *         6940 * 29753
  * Memory: all three
- * Proof:  rowProducts(), xRows yRows blocks xStride yStride in {3 1 2 49152 49152}
+ * Proof:  rowProducts(), xRows yRows xStride yStride in {3 1 49152 49152}, blocks in {2, 1..6940}
  */
 export function products(
   sums: usize,
@@ -239,9 +240,9 @@ export function products(
  *
  * Shape:  sums: i32[rows * (rows + 1) / 2][6][64]; s: i16[rows][blocks][6][4][16][16][2] -> sums:
  *         i32[rows * (rows + 1) / 2][6][64]
- * Bounds: |sums| <= 6938 * 29753, |s| <= (p + 1) / 2 -> |sums| <= 6940 * 29753
+ * Bounds: |sums| <= (6940 - blocks) * 29753, |s| <= (p + 1) / 2 -> |sums| <= 6940 * 29753
  * Memory: both
- * Proof:  rowProducts(symmetric), rows blocks stride in {2 2 49152}
+ * Proof:  rowProducts(symmetric), rows stride in {2 49152}, blocks in {2, 1..6940}
  */
 export function pairProducts(sums: usize, s: usize, rows: i32, stride: usize, blocks: i32): void {
   for (let block = 0; block < blocks; block++, s += BLOCK) {
@@ -316,10 +317,11 @@ export const ROWS: usize = memory.data(128, 16);
  * COEFFICIENT_PAIR bytes for every two factors c. `out` may be one of the rows. All have `blocks`
  * blocks.
  *
- * Shape:  c: i16[rows][6][64]; x: i16[rows][6][4][16][16][2] -> out: i16[6][4][16][16][2]
+ * Shape:  c: i16[rows][6][64]; x: i16[rows][blocks][6][4][16][16][2] -> out:
+ *         i16[blocks][6][4][16][16][2]
  * Bounds: |c| <= (p + 1) / 2, |x| <= (p + 1) / 2 -> |out| <= (p + 1) / 2
  * Memory: out, rows, coefficients
- * Proof:  combination(), rows blocks in {2 1, 32 1}
+ * Proof:  combination(), rows in {2, 32}, blocks in {1..32768}
  */
 export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32): void {
   const lastRow = ROWS + (<usize>rows << 2);

@@ -42,7 +42,7 @@ export function xofStart(key: usize, word13: i32, word14: i32, word15: i32): voi
  *
  * Shape:  -> out: u32[4 * quads][16]
  * Memory: STATE, MIXED, out
- * Proof:  chacha8(), quads in {1, 2}
+ * Proof:  chacha8(), quads in {1, 2, 1..2^22}
  */
 export function xofBlocks(out: usize, counter: i32, quads: i32): void {
   mixColumns(MIXED, STATE);

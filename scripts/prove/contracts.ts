@@ -8,6 +8,7 @@
  *   Secret: coefs
  *   Proof:  ntt(), logn in {9, 10}                  a proof of statements.ts, and its instances
  *   Proof:  digits(), count bits in {4 11, 3 15}
+ *   Proof:  sum(1), blocks in {2, 1..6940}          2, and by induction all numbers up to 6940
  *   Proof:  reveals(2), logn in {9, 10}             secret independence; the rest may be in words
  *   Proof:  none: the reason
  *   Builds: falcon, falcon.relaxed                  only these modules; others have other code
@@ -40,10 +41,22 @@ export interface Side {
   readonly bounds: readonly Bound[];
 }
 
+/** A number that an induction is over: from 1 to a bound. */
+export interface Range {
+  readonly name: string;
+  readonly most: number;
+}
+
+export interface Instance {
+  /** Numbers by name; 1 for the one that an induction is over. */
+  readonly numbers: Readonly<Record<string, number>>;
+  readonly range: Range | undefined;
+}
+
 export interface Proof {
   readonly reference: string;
   readonly args: readonly string[];
-  readonly instances: readonly Readonly<Record<string, number>>[];
+  readonly instances: readonly Instance[];
 }
 
 export interface Contract {
@@ -126,19 +139,34 @@ function parseProof(text: string): Proof {
   const [head, ...lists] = splitTop(text, ',');
   const match = /^(\w+)\((.*)\)$/.exec(head!);
   if (!match) throw new Error(`Proof: ${text}`);
-  let instances: Record<string, number>[] = [{}];
+  let instances: Instance[] = [{ numbers: {}, range: undefined }];
   for (const list of lists) {
     const values = /^([\w ]+) in \{(.*)\}$/.exec(list);
     if (!values) throw new Error(`Proof: ${list}`);
     const names = values[1]!.split(' ');
-    const choices = values[2]!.split(',').map((choice) => {
-      const numbers = choice.trim().split(' ').map(Number);
-      return Object.fromEntries(names.map((name, i) => [name, numbers[i]!]));
+    const choices = values[2]!.split(',').map((choice): Instance => {
+      const [, most] = /^1\.\.(\S+)$/.exec(choice.trim()) ?? [];
+      const all = most === undefined ? choice.trim().split(' ').map(Number) : [1];
+      if (all.length !== names.length) throw new Error(`Proof: ${list}`);
+      const numbers = Object.fromEntries(names.map((name, i) => [name, all[i]!]));
+      if (most === undefined) return { numbers, range: undefined };
+      return { numbers, range: { name: names[0]!, most: Number(evaluateBound(most, {})) } };
     });
-    instances = instances.flatMap((one) => choices.map((choice) => ({ ...one, ...choice })));
+    instances = instances.flatMap((one) => choices.map((choice) => joined(one, choice)));
   }
   return { reference: match[1]!, args: splitTop(match[2]!, ','), instances };
 }
+
+/** Both; by induction distances between rows are any, and have no number. */
+function joined(a: Instance, b: Instance): Instance {
+  if (a.range && b.range) throw new Error('Proof: an induction over two numbers');
+  const range = a.range ?? b.range;
+  const entries = Object.entries({ ...a.numbers, ...b.numbers });
+  const isKept = ([name]: [string, number]) => range === undefined || !isStride(name);
+  return { numbers: Object.fromEntries(entries.filter(isKept)), range };
+}
+
+export const isStride = (name: string): boolean => /stride$/i.test(name);
 
 function parseContract(file: string, block: string, name: string, parameters: string): Contract {
   const fields = fieldsOf(block);

@@ -50,6 +50,10 @@ export class Machine {
   onMask: ((lanes: readonly Term[]) => number) | undefined;
   /** Chooses at branches that depend on an input; without it they end the run. */
   decide: ((condition: Term, where: string) => boolean) | undefined;
+  /** Finds the place of an address that isn't known, or refuses one that is. */
+  place: ((term: Term, offset: number) => number) | undefined;
+  /** Sees each arrival at the head of a loop, and in how many loops of the function it is. */
+  onLoop: ((frame: Frame, head: number, isBack: boolean, depth: number) => void) | undefined;
 
   constructor(module: Module, pages = 64) {
     this.module = module;
@@ -88,8 +92,9 @@ class Frame {
   readonly #code: readonly Instruction[];
   readonly #results: number;
   readonly #marks: Uint8Array;
-  readonly #locals: Value[];
-  readonly #index: number;
+  /** Parameters and variables. */
+  readonly locals: Value[];
+  readonly index: number;
   readonly #labels: Label[] = [];
   readonly stack: Value[] = [];
   #at = 0;
@@ -99,7 +104,7 @@ class Frame {
     this.machine = machine;
     this.terms = terms;
     this.memory = machine.memory;
-    this.#index = index;
+    this.index = index;
     const { parameters, results } = module.types[module.functions[index]!]!;
     if (args.length !== parameters.length) {
       throw new Error(`function ${index} has ${parameters.length} parameters, not ${args.length}`);
@@ -108,7 +113,7 @@ class Frame {
     this.#results = results.length;
     this.#marks = machine.ran.get(index)!;
     this.#code = code;
-    this.#locals = [...args, ...locals.map((type) => this.#zero(type))];
+    this.locals = [...args, ...locals.map((type) => this.#zero(type))];
   }
 
   #zero(type: number): Value {
@@ -140,7 +145,9 @@ class Frame {
 
   /** The address of a load or store. */
   address(instruction: Instruction): number {
-    return this.machine.known(this.term(), 'an address') + instruction.offset!;
+    const { machine } = this;
+    const [term, offset] = [this.term(), instruction.offset!];
+    return (machine.place?.(term, offset) ?? machine.known(term, 'an address')) + offset;
   }
 
   run(): Value[] {
@@ -161,7 +168,7 @@ class Frame {
   #holds(instruction: Instruction): boolean {
     const condition = this.term();
     if (condition.value !== undefined) return condition.value !== 0n;
-    const where = `function ${this.#index}, byte ${instruction.at}`;
+    const where = `function ${this.index}, byte ${instruction.at}`;
     if (this.machine.decide) return this.machine.decide(condition, where);
     throw new Error(`a branch depends on an input: ${where} (${condition.op})`);
   }
@@ -176,6 +183,7 @@ class Frame {
     if (label.results > 0) this.stack.push(...kept);
     this.#labels.length = label.isLoop ? place + 1 : place;
     this.#at = label.target;
+    if (label.isLoop) this.#arrive(true);
     return false;
   }
 
@@ -184,6 +192,12 @@ class Frame {
     const target = isLoop ? this.#at : instruction.end! + 1;
     const results = isLoop ? 0 : instruction.results!;
     this.#labels.push({ height: this.stack.length, results, target, isLoop });
+    if (isLoop) this.#arrive(false);
+  }
+
+  #arrive(isBack: boolean): void {
+    const depth = this.#labels.filter(({ isLoop }) => isLoop).length;
+    this.machine.onLoop?.(this, this.#labels.at(-1)!.target, isBack, depth);
   }
 
   /** @returns whether the function ends */
@@ -244,12 +258,12 @@ class Frame {
       case 'select':
         return this.#select();
       case 'local.get':
-        return this.push(this.#locals[index!]!);
+        return this.push(this.locals[index!]!);
       case 'local.set':
-        this.#locals[index!] = this.pop();
+        this.locals[index!] = this.pop();
         return;
       case 'local.tee':
-        this.#locals[index!] = this.stack.at(-1)!;
+        this.locals[index!] = this.stack.at(-1)!;
         return;
       case 'global.get':
         return this.push(globals[index!]!);
@@ -282,13 +296,21 @@ class Frame {
   #bulk(op: string): undefined {
     const size = this.machine.known(this.term(), 'a length');
     const source = this.term();
-    const to = this.machine.known(this.term(), 'an address');
+    const to = this.#start(this.term(), size);
     if (op === 'memory.copy') {
-      this.memory.copy(to, this.machine.known(source, 'an address'), size);
+      this.memory.copy(to, this.#start(source, size), size);
     } else {
       const byte = this.terms.extract(8, source, 0);
       for (let i = 0; i < size; i++) this.memory.store(to + i, byte);
     }
+  }
+
+  /** Where a range begins; it must be known. */
+  #start(term: Term, size: number): number {
+    const at = this.machine.known(term, 'an address');
+    this.machine.place?.(term, 0);
+    if (size > 0) this.memory.guard?.(at, size);
+    return at;
   }
 
   #operate(instruction: Instruction): undefined {

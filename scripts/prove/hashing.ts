@@ -350,15 +350,18 @@ const chacha8: Statement = (kernel) => {
   const counter = terms.input(32, 'counter', 200);
   kernel.callWith(new Map<string, Value>([['counter', counter]]));
   const outputs = kernel.outputs('out');
+  // By induction, of turn k alone.
+  const k = kernel.turn?.k ?? terms.constant(32, 0);
+  const start = terms.add(32, counter, terms.mul(32, k, terms.constant(32, 4)));
   for (let block = 0; block < outputs.length / 16; block++) {
-    const first = terms.add(32, counter, terms.constant(32, block & ~3));
+    const first = terms.add(32, start, terms.constant(32, block & ~3));
     const own = state.with(12, terms.add(32, first, terms.constant(32, block & 3)));
     chachaBlock(kernel, own, 8).forEach((word, w) => {
       const isEqual = terms.isEqual(outputs[16 * block + w]!, word);
       kernel.check(isEqual, () => `word ${w} of block ${block} isn't ChaCha8's`);
     });
   }
-  const next = terms.add(32, counter, terms.constant(32, outputs.length / 16));
+  const next = terms.add(32, start, terms.constant(32, outputs.length / 16));
   kernel.check(terms.isEqual(kernel.machine.memory.load(at + 48, 4), next), () => 'counter');
 };
 

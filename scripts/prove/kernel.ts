@@ -12,12 +12,13 @@ import {
 import type { Module } from './decode.ts';
 import { highest, least, lowest, most } from './evaluate.ts';
 import { isVector, Machine, type Value } from './execute.ts';
+import type { Turn } from './induction.ts';
 import { FIRST_TERM } from './modular.ts';
 import { PRIMES, RESIDUES } from './references.ts';
 import type { Term } from './terms.ts';
 
 /** Where callers' regions begin: beyond the static memory of every module. */
-const REGIONS = 2_097_152;
+export const REGIONS = 2_097_152;
 const MAX_PAGES = 128;
 /** The kind of an export that is a global: the address of a region. */
 const GLOBAL = 3;
@@ -27,7 +28,7 @@ const HASTY_STEPS = 2_000_000;
 const bitsOf = (type: ElementType): number => Number(type.slice(1));
 
 /** A region at its address. */
-interface Placed {
+export interface Placed {
   readonly region: Region;
   readonly at: number;
   readonly count: number;
@@ -69,6 +70,8 @@ export class Kernel {
   readonly partial = new Set<string>();
   /** Input regions that the proof fills itself. */
   readonly filled = new Set<string>();
+  /** The turn of a loop that the call is about, instead of the whole kernel. */
+  turn: Turn | undefined;
   #key = 1;
   #end = REGIONS;
 
@@ -104,16 +107,24 @@ export class Kernel {
     return machine;
   }
 
-  #names(): Record<string, bigint> {
+  #names(others: Readonly<Record<string, number>>): Record<string, bigint> {
     const names: Record<string, bigint> = { q: modulusOf(this.contract.file) };
-    for (const [name, value] of Object.entries(this.instance)) names[name] = BigInt(value);
+    const numbers = { ...this.instance, ...others };
+    for (const [name, value] of Object.entries(numbers)) names[name] = BigInt(value);
     if (names.logn !== undefined) names.n = 1n << names.logn;
     return names;
   }
 
-  /** The value of an expression; `prime` is the index of the prime called p. */
-  evaluate(text: string, prime = this.instance.prime): bigint {
-    const names = this.#names();
+  /**
+   * The value of an expression; `prime` is the index of the prime called p, and `others` are
+   * numbers in place of the instance's.
+   */
+  evaluate(
+    text: string,
+    prime = this.instance.prime,
+    others: Readonly<Record<string, number>> = {},
+  ): bigint {
+    const names = this.#names(others);
     if (prime === undefined) return evaluateBound(text, names);
     const [p, r] = [PRIMES[prime]!, RESIDUES[prime]!].map(BigInt);
     return evaluateBound(text, { ...names, p: p!, r: r! });
@@ -218,7 +229,7 @@ export class Kernel {
     return this.contract.parameters
       .filter(({ name }) => !this.#fixed.has(name))
       .map(({ name, type }) => {
-        const own = given.get(name);
+        const own = given.get(name) ?? this.turn?.argument(name, type);
         if (own !== undefined) return own;
         const value = this.#placed.get(name)?.at ?? this.values.get(name) ?? this.instance[name];
         if (value === undefined) throw new Error(`the parameter ${name} has no value`);
@@ -226,10 +237,34 @@ export class Kernel {
       });
   }
 
-  address(name: string): number {
+  placed(name: string): Placed {
     const placed = this.#placed.get(name);
     if (placed === undefined) throw new Error(`there is no region ${name}`);
-    return placed.at;
+    return placed;
+  }
+
+  address(name: string): number {
+    return this.placed(name).at;
+  }
+
+  /** Whether the compiler has fixed a pointer. */
+  isFixed(name: string): boolean {
+    return this.#fixed.has(name);
+  }
+
+  /** A pointer to a row of a region, for a list of pointers. */
+  pointer(name: string, row: number, size: number): Term {
+    const at = this.address(name) + row * size;
+    return this.turn?.rowOf(name, at, size) ?? this.machine.terms.constant(32, at);
+  }
+
+  /** The bounds of an input, and of the output in its place, if the contract has them. */
+  boundsOf(name: string, index: number, others: Readonly<Record<string, number>>) {
+    const placed = this.placed(name);
+    return [
+      this.#bounds('input', placed, index, others),
+      this.#bounds('output', placed, index, others),
+    ] as const;
   }
 
   /** The index of the prime of an element, where the first dimension counts primes. */
@@ -241,11 +276,16 @@ export class Kernel {
     return Math.floor((6 * (index % inner)) / inner);
   }
 
-  #bounds(side: 'input' | 'output', placed: Placed, index: number): [bigint, bigint] | undefined {
+  #bounds(
+    side: 'input' | 'output',
+    placed: Placed,
+    index: number,
+    others: Readonly<Record<string, number>> = {},
+  ): [bigint, bigint] | undefined {
     const bound = this.contract[side].bounds.find(({ name }) => name === placed.region.name);
     if (bound === undefined) return undefined;
     const prime = this.#prime(placed, index);
-    return [this.evaluate(bound.low, prime), this.evaluate(bound.high, prime)];
+    return [this.evaluate(bound.low, prime, others), this.evaluate(bound.high, prime, others)];
   }
 
   /** The unknowns of an input region, in order; the first call makes them. */
@@ -332,7 +372,9 @@ export class Kernel {
     for (const { name } of this.contract.input.regions) {
       if (!this.filled.has(name)) this.inputs(name);
     }
-    return this.callFunction(this.index, this.#args(this.machine, given));
+    const args = this.#args(this.machine, given);
+    if (this.turn === undefined) return this.callFunction(this.index, args);
+    return this.turn.around(() => this.callFunction(this.index, args));
   }
 
   callFunction(index: number, args: readonly Value[]): Value[] {
@@ -398,7 +440,7 @@ export class Kernel {
     }
     this.check(this.machine.terms.faults.length === 0, () => this.machine.terms.faults[0]!);
     // An engine may go other ways on other inputs than those that the statement is about.
-    if (this.machine.decide ?? this.machine.onMask) this.#forgetCalls();
+    if (this.turn ?? this.machine.decide ?? this.machine.onMask) this.#forgetCalls();
   }
 
   #forgetCalls(): void {

@@ -16,6 +16,10 @@ export class Memory {
   read = new Set<number>();
   /** Those that were ever read. */
   readonly everRead = new Set<number>();
+  /** Stores so far. */
+  stores = 0;
+  /** Refuses accesses. */
+  guard: ((at: number, size: number) => void) | undefined;
   readonly #cells = new Map<number, Cell>();
   readonly #terms: Terms;
 
@@ -36,11 +40,13 @@ export class Memory {
 
   #check(at: number, size: number): void {
     if (at < 0 || at + size > this.bytes.length) throw new Error(`address ${at} is out of bounds`);
+    this.guard?.(at, size);
   }
 
   store(at: number, term: Term): undefined {
     const size = term.width / 8;
     this.#check(at, size);
+    this.stores++;
     for (let i = 0; i < size; i++) {
       this.written.add(at + i);
       if (term.value === undefined) this.#cells.set(at + i, { term, byte: i });

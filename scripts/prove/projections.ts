@@ -106,17 +106,31 @@ const functionals: Statement = (kernel, [prepare]) => {
   });
 };
 
-/** out = <a, b>, or <a, a>, added to the input `out` if there is one. */
+/**
+ * out = <a, b>, or <a, a>, added to the input `out` if there is one. By induction: a turn adds this
+ * to the total of the sums that it passes on, and out is the last total.
+ */
 const innerProduct: Statement = (kernel) => {
   const names = inputNames(kernel);
   const factors = names.filter((name) => name !== 'out').map((name) => [...kernel.inputs(name)]);
-  const expected = new Map(names.includes('out') ? [[kernel.inputs('out')[0]!.key, 1n]] : []);
+  const products = new Map<number, bigint>();
   const forms = new WideForms(kernel.machine.terms, 0n);
   factors[0]!.forEach(({ key }, i) => {
-    forms.add(expected, wideKey(key, factors.at(-1)![i]!.key), 1n);
+    forms.add(products, wideKey(key, factors.at(-1)![i]!.key), 1n);
   });
   kernel.call();
+  const { before = [], after = [] } = kernel.turn ?? {};
+  const total = (terms: readonly Term[], start: ReadonlyMap<number, bigint>) => {
+    const sum = new Map(start);
+    for (const term of terms) for (const [key, by] of forms.of(term)) forms.add(sum, key, by);
+    return sum;
+  };
+  const isTurn =
+    kernel.turn === undefined || isSame(total(after, new Map()), total(before, products));
+  kernel.check(isTurn, () => "a turn doesn't add the products of its block");
+  const inputs = names.includes('out') ? kernel.inputs('out') : [];
   const [out] = kernel.outputs('out');
+  const expected = total([...inputs, ...before], products);
   kernel.check(isSame(forms.of(out!), expected), () => 'the sum of products is another one');
 };
 

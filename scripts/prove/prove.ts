@@ -1,9 +1,10 @@
 /** One proof: a kernel of a module, under one instance of its contract. */
 import { sha256 } from '../generated.ts';
 import { COMPOSED } from './composed.ts';
-import type { Contract } from './contracts.ts';
+import type { Contract, Range } from './contracts.ts';
 import type { Module } from './decode.ts';
 import { HASHING } from './hashing.ts';
+import { byInduction } from './induction.ts';
 import { Kernel, runsOf } from './kernel.ts';
 import { PATHS } from './paths.ts';
 import { PROJECTIONS } from './projections.ts';
@@ -19,6 +20,8 @@ export interface Job {
   readonly module: string;
   readonly contract: Contract;
   readonly instance: Readonly<Record<string, number>>;
+  /** What an induction is over. */
+  readonly range: Range | undefined;
 }
 
 /** What a proof depends on and covers. */
@@ -36,10 +39,14 @@ export interface Outcome {
   readonly covered: Readonly<Record<string, string>>;
 }
 
-export const nameOf = ({ module, contract, instance }: Job): string => {
-  const numbers = Object.entries(instance).map(([name, value]) => `${name}=${value}`);
-  return [module, contract.name, ...numbers].join(' ');
-};
+/** The numbers of an instance, as text. */
+export const numbersOf = ({ instance, range }: Job): string[] =>
+  Object.entries(instance).map(([name, value]) =>
+    name === range?.name ? `${name}=1..${range.most}` : `${name}=${value}`,
+  );
+
+export const nameOf = (job: Job): string =>
+  [job.module, job.contract.name, ...numbersOf(job)].join(' ');
 
 export const needsSolver = ({ contract }: Job): boolean =>
   Object.hasOwn(SOLVED, contract.proof!.reference);
@@ -58,7 +65,7 @@ export function jobsOf(module: string, decoded: Module, contracts: readonly Cont
     if (!Object.hasOwn(ALL, reference)) {
       throw new Error(`${contract.name}: there is no proof ${reference}`);
     }
-    return instances.map((instance) => ({ module, contract, instance }));
+    return instances.map(({ numbers, range }) => ({ module, contract, instance: numbers, range }));
   });
 }
 
@@ -90,9 +97,11 @@ export function attempt(job: Job, module: Module): Kernel {
 }
 
 /** Runs the statement on a kernel. */
-export function run({ contract }: Job, kernel: Kernel): void {
+export function run({ contract, range }: Job, kernel: Kernel): void {
   const { reference, args } = contract.proof!;
-  ALL[reference]!(kernel, args);
+  const statement = (one: Kernel) => ALL[reference]!(one, args);
+  if (range === undefined) statement(kernel);
+  else byInduction(range, kernel, statement);
   kernel.finish();
   if (kernel.checks === 0) kernel.failures.push('nothing was checked');
 }

@@ -1,6 +1,6 @@
 /** The table of proofs, and how much of each module they cover. */
 import type { Module } from './decode.ts';
-import { isCovered, type Job, type Outcome } from './prove.ts';
+import { isCovered, type Job, numbersOf, type Outcome } from './prove.ts';
 
 /** Functions and instructions, vector instructions separately, and how many are proved. */
 export interface Coverage {
@@ -55,13 +55,12 @@ export const coverageLine = (name: string, coverage: Coverage): string =>
 
 /** One line of the table. */
 export function row(job: Job, outcome: Outcome, isKnown: boolean): string {
-  const { contract, instance, module } = job;
-  const numbers = Object.entries(instance).map(([name, value]) => `${name}=${value}`);
+  const { contract, module } = job;
   const { reference, args } = contract.proof!;
   const state = outcome.isSkipped ? 'SKIPPED' : outcome.failure === '' ? 'proved' : 'NOT PROVED';
   const columns = [
     module.padEnd(23),
-    `${contract.name} ${numbers.join(' ')}`.trim().padEnd(40),
+    `${contract.name} ${numbersOf(job).join(' ')}`.trim().padEnd(40),
     `${reference}(${args.join(', ')})`.padEnd(28),
     `${isKnown ? 'in the lock' : `${outcome.seconds.toFixed(1)} s`}`.padStart(11),
     `${outcome.checks} checks`.padStart(13),

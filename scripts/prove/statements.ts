@@ -292,7 +292,7 @@ const combination: Statement = (kernel) => {
   const list = Number(kernel.machine.globals[index]!.value);
   const prepared = 7_000_000;
   for (let row = 0; row < rows; row++) {
-    kernel.put(list + 4 * row, terms.constant(32, kernel.address('x') + 24576 * row));
+    kernel.put(list + 4 * row, kernel.pointer('x', row, 24576));
     for (let i = 0; i < 384; i++) {
       const at = prepared + 3072 * (row >> 1) + 8 * i + 2 * (row & 1);
       for (const copy of [0, 4]) kernel.put(at + copy, c[384 * row + i]!);

@@ -277,6 +277,88 @@ describe('faults', () => {
   });
 });
 
+describe('induction', () => {
+  const job = (name: string): Job =>
+    jobsOf('labrador', labrador, contracts).find(
+      ({ contract, range }) => contract.name === name && range !== undefined,
+    )!;
+
+  type Change = (one: Instruction, next: Instruction | undefined) => Partial<Instruction> | false;
+
+  /** The module with one instruction of a function changed. */
+  function withOne(name: string, change: Change): Module {
+    const index = [...labrador.names].find(([, full]) => full.endsWith(`/${name}`))![0];
+    const body = labrador.bodies[index]!;
+    const at = body.code.findIndex((one, i) => change(one, body.code[i + 1]));
+    const code = body.code.with(at, {
+      ...body.code[at]!,
+      ...change(body.code[at]!, body.code[at + 1]),
+    });
+    return { ...labrador, bodies: labrador.bodies.with(index, { ...body, code }) };
+  }
+
+  test.each(['cutSigned', 'normSq', 'addInnerProduct', 'xofBlocks'])('%s is proved', (name) => {
+    expect(refusal(job(name), labrador)).toBeUndefined();
+  });
+
+  const step =
+    (from: bigint, to: bigint): Change =>
+    ({ value }, next) =>
+      value === from && next?.op === 'i32.add' && { value: to };
+  const offset =
+    (op: string, from: number, to: number): Change =>
+    (one) =>
+      one.op === op && one.offset === from && { offset: to };
+
+  test.each<[string, string, Change, RegExp]>([
+    [
+      'a bound that is off by one',
+      'cutSigned',
+      ({ op }) => op === 'i32.lt_u' && { op: 'i32.le_u' },
+      /coefs$/,
+    ],
+    [
+      'a count that is off by one',
+      'xofBlocks',
+      ({ op }) => op === 'i32.gt_s' && { op: 'i32.ge_s' },
+      /out$/,
+    ],
+    ['another length', 'normSq', ({ value }) => value === 7n && { value: 8n }, /^a branch depends/],
+    ['blocks that overlap', 'cutSigned', step(16n, 8n), /block of e$/],
+    ['another distance of blocks', 'xofBlocks', step(256n, 320n), /block of out$/],
+    ['another step of the counter', 'xofBlocks', step(4n, 5n), /isn't ChaCha8's$/],
+    ['a read of the next block', 'cutSigned', offset('v128.load', 48, 512), /block of coefs$/],
+    ['a write to the next block', 'cutSigned', offset('v128.store', 48, 512), /block of high$/],
+    [
+      'another sum',
+      'normSq',
+      ({ op }) => op === 'i64x2.extend_low_i32x4_u' && { op: 'i64x2.extend_low_i32x4_s' },
+      /^a turn doesn't add the products of its block$/,
+    ],
+  ])('%s is found: %s', (_, name, change, says) => {
+    expect(refusal(job(name), withOne(name, change))).toMatch(says);
+  });
+
+  test('a sum that may wrap, and a region that no memory has, are found', () => {
+    const own = job('addInnerProduct');
+    const input = own.contract.input;
+    const bounds = input.bounds.map((one) =>
+      one.name === 'out' ? { ...one, high: '2^63 - 2^53' } : one,
+    );
+    const wide = { ...own, contract: { ...own.contract, input: { ...input, bounds } } };
+    expect(refusal(wide, labrador)).toBe('the sum of products is another one');
+    const range = { ...own.range!, most: 2 ** 24 };
+    expect(refusal({ ...own, range }, labrador)).toBe('no memory has such a a');
+  });
+
+  test('a count that no loop has is found', () => {
+    const own = job('xofBlocks');
+    expect(refusal({ ...own, range: { name: 'counter', most: 9 } }, labrador)).toBe(
+      'no loop has this count',
+    );
+  });
+});
+
 describe('what control flow and addresses reveal', () => {
   const falcon = readModule('falcon')!;
   const job = (name: string): Job =>
