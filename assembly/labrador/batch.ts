@@ -248,7 +248,14 @@ export function manySumsToCoefs(coefs: usize, sums: usize, count: i32): i32 {
   return OK;
 }
 
-/** smallToForm for `count` polynomials: i16[count][64] -> i16[count][6][64]. */
+/**
+ * smallToForm for `count` polynomials.
+ *
+ * Shape:  a: i16[count][64] -> forms: i16[count][6][64]
+ * Bounds: |a| <= 8192 -> |forms| <= (p + 1) / 2
+ * Memory: a, forms
+ * Proof:  toForm(1), count in {1..2^20}
+ */
 export function smallsToForms(forms: usize, a: usize, count: i32): i32 {
   for (; count > 0; count--, forms += FORM, a += SMALL) smallToForm(forms, a);
   return OK;
@@ -266,9 +273,10 @@ export function formsToCoefs(coefs: usize, forms: usize, count: i32): i32 {
  *
  * Spec:   docs/protocol.md, 1 and 6.2
  * Shape:  coefs: i64[polys][64] -> out: i16[count][polys][64]
- * Bounds: as decompose
- * Errors: TOO_WIDE if some last digit does not fit 16 bits
- * Proof:  none: a loop over decompose, which is proved
+ * Bounds: |coefs| <= 2^44
+ * Memory: coefs, out
+ * Errors: TOO_WIDE if some last digit does not fit 16 bits; it is then wrong
+ * Proof:  digits(), count bits in {4 11, 3 15, 9 5, 2 15}, polys in {2, 1..2^19}
  */
 export function decomposeMany(out: usize, coefs: usize, polys: i32, count: i32, bits: i32): i32 {
   let status = OK;

@@ -13,16 +13,16 @@ export const TOO_WIDE: i32 = 1;
  * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1),
  * 2^(bits-1)), the last one is the remainder.
  *
- * Digit j is at out + j stride.
+ * Digit j is at out + j outStride.
  *
  * Spec:   docs/protocol.md, 1
  * Shape:  coefs: i64[64] -> out: i16[count][64]
  * Bounds: |coefs| <= 2^44
  * Memory: coefs, out
  * Errors: TOO_WIDE if a last digit is not in [-32768, 32767]; it is then wrong
- * Proof:  digits(), count bits stride in {4 11 128, 3 15 128, 9 5 128, 2 15 128}
+ * Proof:  digits(), count bits in {4 11, 3 15, 9 5, 2 15}, outStride in {128, any}
  */
-export function decompose(out: usize, stride: usize, coefs: usize, count: i32, bits: i32): i32 {
+export function decompose(out: usize, outStride: usize, coefs: usize, count: i32, bits: i32): i32 {
   const half = i64x2.splat((<i64>1 << bits) >> 1);
   const span: i32 = 1 << bits;
   const half16 = v128.splat<i16>(<i16>(span >> 1));
@@ -34,7 +34,7 @@ export function decompose(out: usize, stride: usize, coefs: usize, count: i32, b
     let c = v128.load(coefs, 32);
     let d = v128.load(coefs, 48);
     let to = out;
-    for (let j = 1; j < count; j++, to += stride) {
+    for (let j = 1; j < count; j++, to += outStride) {
       a = i64x2.add(a, half);
       b = i64x2.add(b, half);
       c = i64x2.add(c, half);

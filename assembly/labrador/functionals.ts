@@ -81,27 +81,27 @@ function addFour(coefs: usize, a: v128, b: v128, c: v128, d: v128, e: v128, pair
 
 /**
  * coefs^(k) += sum_j theta_j^(k) rho^(j) for the three lifts k. The parts of rho must already have
- * sigma applied, and are `stride` bytes apart.
+ * sigma applied, and are `rhoStride` bytes apart.
  *
  * Spec:   docs/protocol.md, 7.6
  * Shape:  coefs: i64[3][64]; rho: i16[10][64] -> coefs: i64[3][64]
  * Bounds: |coefs| <= (q - 1) / 2, |rho| <= 6144 -> |coefs| <= (q - 1) / 2
  * Memory: rho, coefs, PAIRS
- * Proof:  functionals(functionalsStart), stride in {128}
+ * Proof:  functionals(functionalsStart), rhoStride in {128, any}
  */
-export function addFunctionals(coefs: usize, rho: usize, stride: usize): i32 {
+export function addFunctionals(coefs: usize, rho: usize, rhoStride: usize): i32 {
   for (const end = rho + 128; rho < end; rho += 16, coefs += 64) {
     let pairs: usize = PAIRS;
     const r0 = v128.load(rho);
-    const r1 = v128.load(rho + stride);
-    const r2 = v128.load(rho + 2 * stride);
-    const r3 = v128.load(rho + 3 * stride);
-    const r4 = v128.load(rho + 4 * stride);
-    const r5 = v128.load(rho + 5 * stride);
-    const r6 = v128.load(rho + 6 * stride);
-    const r7 = v128.load(rho + 7 * stride);
-    const r8 = v128.load(rho + 8 * stride);
-    const r9 = v128.load(rho + 9 * stride);
+    const r1 = v128.load(rho + rhoStride);
+    const r2 = v128.load(rho + 2 * rhoStride);
+    const r3 = v128.load(rho + 3 * rhoStride);
+    const r4 = v128.load(rho + 4 * rhoStride);
+    const r5 = v128.load(rho + 5 * rhoStride);
+    const r6 = v128.load(rho + 6 * rhoStride);
+    const r7 = v128.load(rho + 7 * rhoStride);
+    const r8 = v128.load(rho + 8 * rhoStride);
+    const r9 = v128.load(rho + 9 * rhoStride);
     for (let lift: usize = 0; lift < 3; lift++, pairs += 240) {
       addFour(
         coefs + (lift << 9),

@@ -9,6 +9,7 @@
  *   Proof:  ntt(), logn in {9, 10}                  a proof of statements.ts, and its instances
  *   Proof:  digits(), count bits in {4 11, 3 15}
  *   Proof:  sum(1), blocks in {2, 1..6940}          2, and by induction all numbers up to 6940
+ *   Proof:  digits(), outStride in {128, any}       any distance of the rows of `out`
  *   Proof:  reveals(2), logn in {9, 10}             secret independence; the rest may be in words
  *   Proof:  none: the reason
  *   Builds: falcon, falcon.relaxed                  only these modules; others have other code
@@ -41,7 +42,7 @@ export interface Side {
   readonly bounds: readonly Bound[];
 }
 
-/** A number that an induction is over: from 1 to a bound. */
+/** A number that an induction is over: from 1 to a bound. With bound 0, any distance of rows. */
 export interface Range {
   readonly name: string;
   readonly most: number;
@@ -145,7 +146,8 @@ function parseProof(text: string): Proof {
     if (!values) throw new Error(`Proof: ${list}`);
     const names = values[1]!.split(' ');
     const choices = values[2]!.split(',').map((choice): Instance => {
-      const [, most] = /^1\.\.(\S+)$/.exec(choice.trim()) ?? [];
+      const isAny = choice.trim() === 'any' && isStride(names[0]!);
+      const [, most] = /^1\.\.(\S+)$/.exec(choice.trim()) ?? [undefined, isAny ? '0' : undefined];
       const all = most === undefined ? choice.trim().split(' ').map(Number) : [1];
       if (all.length !== names.length) throw new Error(`Proof: ${list}`);
       const numbers = Object.fromEntries(names.map((name, i) => [name, all[i]!]));

@@ -9,6 +9,7 @@
  *
  *   counters and pointers   their values before the loop, plus k times a step
  *   sums in variables       unknowns, within k times the bounds of what a turn adds
+ *   flags in variables      unknowns, 0 or 1
  *   static memory           unknowns, where a turn writes
  *   other variables         unknowns
  *
@@ -17,12 +18,14 @@
  * writes its own block, or adds to the same sums, do what the statement says of one block, for
  * every k. After the loop the run goes on with m = 0.
  *
+ * Where only the distance of rows is any, there are no such turns, but the same symbols.
+ *
  * A trial, with k = 0, guesses the steps and what is written; the run itself checks.
  */
 import { isStride, type Range } from './contracts.ts';
 import { highest, least, lowest, most } from './evaluate.ts';
 import { type Frame, isVector, Stopped, type Value } from './execute.ts';
-import { Kernel, type Placed } from './kernel.ts';
+import { Kernel } from './kernel.ts';
 import { addPoly, atomsOf, constant, mulPoly, type Poly, substitute } from './poly.ts';
 import { boundOf } from './rules.ts';
 import type { Term } from './terms.ts';
@@ -57,6 +60,7 @@ interface Plan {
   /** How far counters and pointers move. */
   readonly steps: Map<number, bigint>;
   readonly sums: Map<number, Sum>;
+  readonly flags: Set<number>;
   /** Those whose values at the head are unknown. */
   readonly free: Set<number>;
   /** Static memory that turns write. */
@@ -73,15 +77,21 @@ interface Window {
   readonly rows: number;
   /** How far the next turn's block is; 0 if turns share the region. */
   readonly step: bigint;
+  /** The distance of rows; without it, they have no space between them. */
   readonly stride: Term | undefined;
 }
 
 /** Which numbers of turns a condition is about. */
 type Turns = 'any' | 'more' | 'last';
 
-/** Proves the statement for every count, on this kernel. */
+/** Proves the statement for every count, or distance of rows, on this kernel. */
 export function byInduction(range: Range, kernel: Kernel, statement: (one: Kernel) => void): void {
   const { module, contract, instance, isHasty, binding, machine } = kernel;
+  if (range.most === 0) {
+    kernel.turn = new Turn(kernel, range, undefined);
+    statement(kernel);
+    return;
+  }
   const trial = new Kernel(module, contract, instance, isHasty, binding);
   trial.machine.limit = machine.limit;
   trial.turn = new Turn(trial, range, undefined);
@@ -100,7 +110,7 @@ export function byInduction(range: Range, kernel: Kernel, statement: (one: Kerne
 export class Turn {
   /** Of the trial: what it has found. */
   found: Plan | undefined;
-  /** Sums in variables at the head, before and after the turn. */
+  /** Sums and flags in variables at the head, before and after the turn. */
   readonly before: Term[] = [];
   readonly after: Term[] = [];
   readonly #kernel: Kernel;
@@ -129,9 +139,10 @@ export class Turn {
     this.#plan = plan;
     const { terms } = kernel.machine;
     const last = BigInt(range.most - 1);
-    if (last < 1n) throw new Error('an induction needs two turns');
-    this.k = plan === undefined ? terms.constant(32, 0) : this.#unknown(32, 'k', [0n, last]);
-    this.#m = this.#unknown(32, 'm', [0n, last]);
+    if (last === 0n) throw new Error('an induction needs two turns');
+    const zero = terms.constant(32, 0);
+    this.k = plan === undefined ? zero : this.#unknown(32, 'k', [0n, last]);
+    this.#m = last < 0n ? zero : this.#unknown(32, 'm', [0n, last]);
     const turns = terms.add(32, this.k, terms.constant(32, 1));
     this.#count = terms.add(32, turns, this.#m);
   }
@@ -142,8 +153,8 @@ export class Turn {
 
   /** The value of a parameter, if it has no number. */
   argument(name: string, type: string): Term | undefined {
-    if (name === this.#range.name) return this.#count;
     if (isStride(name)) return this.#stride(name);
+    if (name === this.#range.name) return this.#count;
     const { input, output } = this.#kernel.contract;
     const isRegion = [...input.regions, ...output.regions].some((region) => region.name === name);
     if (type !== 'usize' || !isRegion || this.#kernel.isFixed(name)) return undefined;
@@ -151,44 +162,23 @@ export class Turn {
   }
 
   #stride(name: string): Term {
-    const known = this.#strides.get(name);
-    if (known !== undefined) return known;
-    const term = this.#unknown(32, name, [0n, MEMORY - 1n]);
+    const term = this.#strides.get(name) ?? this.#unknown(32, name, [0n, MEMORY - 1n]);
     this.#strides.set(name, term);
     return term;
   }
 
   #windowOf(name: string): Window {
-    const placed = this.#kernel.placed(name);
-    const [rows, step] = this.#layoutOf(placed);
-    const bytes = placed.count * placed.size;
+    const { at, count, size } = this.#kernel.placed(name);
+    const [rows, step] = this.#kernel.rowsOf(name, this.#range.name);
     const parameters = this.#kernel.contract.parameters.map((one) => one.name);
     const stride = [`${name}Stride`, 'stride'].find((one) => rows > 1 && parameters.includes(one));
-    if (rows > 1 && stride === undefined) throw new Error(`rows of ${name} have no distance`);
-    if (step * BigInt(this.#range.most) > MEMORY) throw new Error(`no memory has such a ${name}`);
+    const bytes = BigInt(stride === undefined ? rows : 1) * step * BigInt(this.#range.most);
+    if (bytes > MEMORY) throw new Error(`no memory has such a ${name}`);
     const symbol = this.#unknown(32, `&${name}`, [0n, MEMORY - 1n]);
-    const window = {
-      ...{ name, symbol, at: placed.at, size: bytes / rows, rows, step },
-      stride: stride === undefined ? undefined : this.#stride(stride),
-    };
-    this.#windows.push(window);
-    return window;
-  }
-
-  /** Rows of a region, and bytes from one turn's block to the next one's. */
-  #layoutOf({ region, size }: Placed): [rows: number, step: bigint] {
-    const { name } = this.#range;
-    const at = (text: string, count: number) =>
-      this.#kernel.evaluate(text, undefined, { [name]: count });
-    const { dimensions } = region;
-    const place = dimensions.findIndex((text) => at(text, 1) !== at(text, 2));
-    if (place < 0) return [1, 0n];
-    if (at(dimensions[place]!, 2) !== 2n * at(dimensions[place]!, 1)) {
-      throw new Error(`blocks of ${region.name} are not a multiple of ${name}`);
-    }
-    const sizeOf = (list: readonly string[]) => list.reduce((a, text) => a * at(text, 1), 1n);
-    const rows = Number(sizeOf(dimensions.slice(0, place)));
-    return [rows, sizeOf(dimensions.slice(place)) * BigInt(size)];
+    const distance = stride === undefined ? undefined : this.#stride(stride);
+    const own = { name, symbol, at, size: (count * size) / rows, rows, step, stride: distance };
+    this.#windows.push(own);
+    return own;
   }
 
   /** A pointer to a row of its own. */
@@ -210,7 +200,7 @@ export class Turn {
     machine.place = (term, offset) => this.#place(term, offset);
     memory.guard = (at, size) => this.#guard(at, size);
     machine.decide = (condition, where) => this.#decide(condition, where);
-    machine.onLoop = (frame, head, isBack, depth) => this.#arrive(frame, head, isBack, depth);
+    if (this.#range.most > 0) machine.onLoop = (...where) => this.#arrive(...where);
     try {
       const results = call();
       this.#checkAfter();
@@ -268,10 +258,12 @@ export class Turn {
     }
     const rest = new Map(poly);
     rest.delete(window.symbol.id);
-    const row = window.stride === undefined ? 0n : (rest.get(window.stride.id) ?? 0n);
-    if (window.stride !== undefined) rest.delete(window.stride.id);
-    if (row < 0n || row >= window.rows) throw new Error(`there is no row ${row}`);
-    return [window, Number(row), rest];
+    const { rows, step, stride } = window;
+    if (rows === 1) return [window, 0, rest];
+    const distance = stride ? this.expand(stride) : this.#times(this.#count, step);
+    const row = (rest.get((stride ?? this.#m).id) ?? 0n) / (stride ? 1n : step);
+    if (row < 0n || row >= rows) throw new Error(`there is no row ${row}`);
+    return [window, Number(row), addPoly(rest, distance, -row)];
   }
 
   /** A polynomial in inputs that is congruent to the term modulo 2^32. */
@@ -313,8 +305,8 @@ export class Turn {
     if (term.value !== undefined) return term.value !== 0n;
     const [a, b] = term.args;
     if (term.op === 'bool' || term.op === 'resize') return this.#truth(a!, turns);
-    const isFlag = (x: Term) => /^(bool|resize|l[te]_[su]|eq|ne)$/.test(x.op);
-    if (term.op === 'eq' && b!.value === 0n && isFlag(a!)) {
+    const isTruth = /^(bool|resize|l[te]_[su]|eq|ne)$/.test(a!.op);
+    if (term.op === 'eq' && b!.value === 0n && isTruth) {
       const truth = this.#truth(a!, turns);
       return truth === undefined ? undefined : !truth;
     }
@@ -349,7 +341,9 @@ export class Turn {
   #decide(condition: Term, where: string): boolean {
     const now = this.#truth(condition, this.#turns);
     if (now !== undefined) return now;
-    if (this.#turns !== 'any') throw new Error(`a branch depends on turns: ${where}`);
+    if (this.#turns !== 'any' || this.#range.most === 0) {
+      throw new Error(`a branch depends on an input: ${where}`);
+    }
     const [more, last] = [this.#truth(condition, 'more'), this.#truth(condition, 'last')];
     if (more === undefined || last === undefined) {
       throw new Error(`a branch doesn't depend on whether the turn is the last: ${where}`);
@@ -399,6 +393,12 @@ export class Turn {
       this.before.push(...lanes);
       frame.locals[local] = isWide ? { width, lanes } : lanes[0]!;
     }
+    for (const local of plan.flags) {
+      if (!isZero(frame.locals[local]!)) throw new Error("a flag doesn't begin with zero");
+      const flag = this.#unknown(32, 'flag', [0n, 1n]);
+      this.before.push(flag);
+      frame.locals[local] = flag;
+    }
     for (const local of plan.free) frame.locals[local] = this.#like(frame.locals[local]!);
   }
 
@@ -445,7 +445,8 @@ export class Turn {
   }
 
   #guess({ frame, at: head, start, latest }: Head, written: Set<number>): Plan {
-    const plan: Plan = { head, steps: new Map(), sums: new Map(), free: new Set(), written };
+    const sets = { flags: new Set<number>(), free: new Set<number>(), written };
+    const plan: Plan = { head, steps: new Map(), sums: new Map(), ...sets };
     const { code } = this.#kernel.module.bodies[frame.index]!;
     const body = code.slice(head, code[head - 1]!.end);
     latest.forEach((value, local) => {
@@ -457,6 +458,7 @@ export class Turn {
       else if (!isVector(value) && value.width === 32) {
         const gap = addPoly(this.expand(value), this.expand(old as Term), -1n);
         if ([...gap.keys()].every((key) => key === 0)) plan.steps.set(local, gap.get(0)!);
+        else if (isZero(old) && isFlag(value)) plan.flags.add(local);
         else plan.free.add(local);
       } else {
         const sum = this.#sumOf(value);
@@ -485,6 +487,7 @@ export class Turn {
       const old = start[local]!;
       const sum = plan.sums.get(local);
       if (sum !== undefined) return this.#isSum(sum.bounds, old, value);
+      if (plan.flags.has(local)) return this.after.push(...lanesOf(value)) > 0 && isFlag(value);
       if (isSameValue(value, old)) return !plan.steps.has(local);
       if (isVector(value) || value.width !== 32) return false;
       const gap = addPoly(this.expand(value), this.expand(old as Term), -1n);
@@ -591,5 +594,8 @@ const isSameValue = (a: Value, b: Value): boolean =>
   (isVector(a) === isVector(b) &&
     lanesOf(a).length === lanesOf(b).length &&
     lanesOf(a).every((lane, i) => lane === lanesOf(b)[i]));
+
+const isFlag = (value: Value): boolean =>
+  lanesOf(value).every(({ low, high }) => low >= 0n && high <= 1n);
 
 const isZero = (value: Value): boolean => lanesOf(value).every((lane) => lane.value === 0n);

@@ -258,6 +258,26 @@ export class Kernel {
     return this.turn?.rowOf(name, at, size) ?? this.machine.terms.constant(32, at);
   }
 
+  /**
+   * The rows of a region, and how many bytes of each belong to one of what there are `count` of; 0
+   * if the region doesn't depend on it.
+   */
+  rowsOf(name: string, count: string): [rows: number, block: bigint] {
+    const { region, size } = this.placed(name);
+    const { dimensions } = region;
+    const at = (text: string, value: number) => this.evaluate(text, undefined, { [count]: value });
+    const place = dimensions.findIndex((text) => at(text, 1) !== at(text, 2));
+    const first = dimensions[place];
+    const hasStride = this.contract.parameters.some((one) => one.name === `${name}Stride`);
+    if (first === undefined) return [hasStride ? Number(at(dimensions[0]!, 1)) : 1, 0n];
+    if (at(first, 2) !== 2n * at(first, 1)) {
+      throw new Error(`blocks of ${name} are not a multiple of ${count}`);
+    }
+    const product = (list: readonly string[]) => list.reduce((a, text) => a * at(text, 1), 1n);
+    const rows = Number(product(dimensions.slice(0, place)));
+    return [rows, product(dimensions.slice(place)) * BigInt(size)];
+  }
+
   /** The bounds of an input, and of the output in its place, if the contract has them. */
   boundsOf(name: string, index: number, others: Readonly<Record<string, number>>) {
     const placed = this.placed(name);

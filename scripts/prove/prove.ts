@@ -40,10 +40,12 @@ export interface Outcome {
 }
 
 /** The numbers of an instance, as text. */
-export const numbersOf = ({ instance, range }: Job): string[] =>
-  Object.entries(instance).map(([name, value]) =>
-    name === range?.name ? `${name}=1..${range.most}` : `${name}=${value}`,
-  );
+export const numbersOf = ({ instance, range }: Job): string[] => {
+  const { name, most = 0 } = range ?? {};
+  const numbers = Object.entries(instance).filter(([one]) => one !== name);
+  const last = range && `${name}=${most === 0 ? 'any' : `1..${most}`}`;
+  return [...numbers.map(([one, value]) => `${one}=${value}`), ...(last ? [last] : [])];
+};
 
 export const nameOf = (job: Job): string =>
   [job.module, job.contract.name, ...numbersOf(job)].join(' ');

@@ -335,7 +335,7 @@ const digits: Statement = (kernel) => {
     const total = new Map<number, bigint>();
     for (let j = 0; j < count!; j++) {
       const isLast = j === count! - 1;
-      let digit = outputs[64 * j + c]!;
+      let digit = outputs[inputs.length * j + c]!;
       const isCut = isLast && digit.op === 'signedField' && digit.immediate === 16 * 128;
       if (isCut) digit = digit.args[0]!;
       const limit = 1n << BigInt(isLast ? 15 : bits! - 1);
@@ -356,17 +356,25 @@ const digits: Statement = (kernel) => {
       () => `the digits of ${c} don't add up`,
     );
   });
-  const found = new Set<Term>();
-  const collect = (term: Term): void => {
-    const [condition, yes, no] = term.args;
-    if (term.op === 'or' || term.op === 'bool') term.args.forEach(collect);
-    else if (term.op === 'select' && yes!.value === 1n && no!.value === 0n) collect(condition!);
-    else if (term.value !== 0n) found.add(term);
-  };
-  collect(status!);
-  const isStatus = found.size === needed.size && [...needed].every((term) => found.has(term));
-  kernel.check(isStatus, () => 'the status is not that of a last digit beyond 16 bits');
+  // By induction, the status of earlier turns is one more of these flags.
+  const { before = [], after = [] } = kernel.turn ?? {};
+  for (const flag of before) needed.add(flag);
+  for (const term of [status!, ...after]) {
+    const found = flagsIn(term);
+    const isStatus = found.size === needed.size && [...needed].every((flag) => found.has(flag));
+    kernel.check(isStatus, () => 'the status is not that of a last digit beyond 16 bits');
+  }
 };
+
+/** The flags of which a term says whether one is set. */
+function flagsIn(term: Term, found = new Set<Term>()): Set<Term> {
+  const [condition, yes, no] = term.args;
+  if (term.op === 'or' || term.op === 'bool') for (const arg of term.args) flagsIn(arg, found);
+  else if (term.op === 'select' && yes!.value === 1n && no!.value === 0n) {
+    flagsIn(condition!, found);
+  } else if (term.value !== 0n) found.add(term);
+  return found;
+}
 
 /**
  * Weighted parts of the input add up to it: `parts(1, 2^14, 2^30)`. One more argument is added to
