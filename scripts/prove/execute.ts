@@ -26,7 +26,11 @@ interface Label {
 }
 
 /** Thrown after the instruction that was to be the last one. */
-export class Stopped extends Error {}
+export class Stopped extends Error {
+  constructor() {
+    super('stopped');
+  }
+}
 
 export class Machine {
   readonly module: Module;

@@ -26,7 +26,7 @@ import { isStride, type Range } from './contracts.ts';
 import { highest, least, lowest, most } from './evaluate.ts';
 import { type Frame, isVector, Stopped, type Value } from './execute.ts';
 import { Kernel } from './kernel.ts';
-import { addPoly, atomsOf, constant, mulPoly, type Poly, substitute } from './poly.ts';
+import { addPoly, atomsOf, constant, type Poly, substitute } from './poly.ts';
 import { boundOf } from './rules.ts';
 import type { Term } from './terms.ts';
 
@@ -34,6 +34,8 @@ import type { Term } from './terms.ts';
 const MEMORY = 2n ** 30n;
 /** The numbers of unknowns of a turn. */
 const FIRST_KEY = 2 ** 22;
+
+const NONE = constant(0n);
 
 type Bounds = readonly [low: bigint, high: bigint];
 
@@ -92,19 +94,24 @@ export function byInduction(range: Range, kernel: Kernel, statement: (one: Kerne
     statement(kernel);
     return;
   }
-  const trial = new Kernel(module, contract, instance, isHasty, binding);
-  trial.machine.limit = machine.limit;
-  trial.turn = new Turn(trial, range, undefined);
-  try {
-    statement(trial);
-  } catch (error) {
-    if (!(error instanceof Stopped) || trial.turn.found === undefined) throw error;
-  }
-  if (trial.turn.found === undefined) throw new Error('no loop has this count');
-  kernel.machines.push(...trial.machines);
-  kernel.turn = new Turn(kernel, range, trial.turn.found);
+  const plan = () => {
+    const trial = new Kernel(module, contract, instance, isHasty, binding);
+    trial.machine.limit = machine.limit;
+    trial.turn = new Turn(trial, range, undefined);
+    try {
+      statement(trial);
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
+    }
+    if (trial.turn.found === undefined) throw new Error('no loop has this count');
+    // The rest, which is large, is not kept.
+    for (const { touched, memory } of trial.machines) {
+      kernel.machines.push({ touched, memory: { everRead: memory.everRead } });
+    }
+    return trial.turn.found;
+  };
+  kernel.turn = new Turn(kernel, range, plan());
   statement(kernel);
-  kernel.turn.finish();
 }
 
 export class Turn {
@@ -203,6 +210,7 @@ export class Turn {
     if (this.#range.most > 0) machine.onLoop = (...where) => this.#arrive(...where);
     try {
       const results = call();
+      if (this.#range.most > 0 && this.#turns === 'any') throw new Error('no loop has this count');
       this.#checkAfter();
       return results;
     } finally {
@@ -234,7 +242,7 @@ export class Turn {
       return at;
     }
     const [window, row, rest] = this.#split(this.expand(term));
-    const within = addPoly(rest, this.#times(this.k, window.step), -1n);
+    const within = addPoly(rest, this.expand(this.k), -window.step);
     const at = Number(within.get(0) ?? 0n);
     const isKnown = [...within.keys()].every((key) => key === 0);
     if (!isKnown || at < 0 || at + offset >= window.size) {
@@ -243,10 +251,6 @@ export class Turn {
     const from = window.at + row * window.size;
     this.#block = [from, from + window.size];
     return from + at;
-  }
-
-  #times(term: Term, factor: bigint): Poly {
-    return mulPoly(this.expand(term), constant(factor))!;
   }
 
   /** The region and the row of an address, and how far behind the row's begin it is. */
@@ -260,7 +264,7 @@ export class Turn {
     rest.delete(window.symbol.id);
     const { rows, step, stride } = window;
     if (rows === 1) return [window, 0, rest];
-    const distance = stride ? this.expand(stride) : this.#times(this.#count, step);
+    const distance = stride ? this.expand(stride) : addPoly(NONE, this.expand(this.#count), step);
     const row = (rest.get((stride ?? this.#m).id) ?? 0n) / (stride ? 1n : step);
     if (row < 0n || row >= rows) throw new Error(`there is no row ${row}`);
     return [window, Number(row), addPoly(rest, distance, -row)];
@@ -329,11 +333,11 @@ export class Turn {
 
   /** Whether the form is the value, not only congruent to it: it is a count, or within memory. */
   #isExact(poly: Poly): boolean {
-    const own = this.#rangeOf(poly, 'any');
-    if (own !== undefined) return own[0] >= 0n && own[1] < 2n ** 31n;
+    const count = this.#rangeOf(poly, 'any');
+    if (count !== undefined) return count[0] >= 0n && count[1] < 2n ** 31n;
     const [window, , rest] = this.#split(poly);
-    const size =
-      window.step === 0n ? constant(BigInt(window.size)) : this.#times(this.#count, window.step);
+    const own = constant(BigInt(window.step === 0n ? window.size : 0));
+    const size = addPoly(own, this.expand(this.#count), window.step);
     const [at, left] = [rest, addPoly(size, rest, -1n)].map((one) => this.#rangeOf(one, 'any'));
     return at !== undefined && left !== undefined && at[0] >= 0n && left[0] >= 0n;
   }
@@ -496,9 +500,8 @@ export class Turn {
   }
 
   #isSum(bounds: readonly Bounds[], old: Value, value: Value): boolean {
-    if (isVector(old) !== isVector(value)) return false;
     const [from, to] = [lanesOf(old), lanesOf(value)];
-    if (from.length !== to.length) return false;
+    if (isVector(old) !== isVector(value) || from.length !== to.length) return false;
     this.after.push(...to);
     return to.every((lane, i) => this.#isWithin(lane, from[i]!, bounds[i]!));
   }
@@ -576,11 +579,6 @@ export class Turn {
       if (isClosed) throw new Error(`${one.name} is written after the loop`);
     }
     for (const at of [...this.#earlier, ...this.#ofTurn]) written.add(at);
-  }
-
-  /** Checks that there was a loop. */
-  finish(): void {
-    this.#kernel.check(this.#turns === 'last', () => 'no loop has this count');
   }
 }
 
