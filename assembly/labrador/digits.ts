@@ -13,7 +13,7 @@ export const TOO_WIDE: i32 = 1;
  * Balanced digits: coefs = sum of 2^(bits j) digit_j; all but the last in [-2^(bits-1),
  * 2^(bits-1)), the last one is the remainder.
  *
- * Digit j is at out + j outStride.
+ * Digit j is at out + j outStride; outStride is at least 128.
  *
  * Spec:   docs/protocol.md, 1
  * Shape:  coefs: i64[64] -> out: i16[count][64]

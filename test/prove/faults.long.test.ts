@@ -1,11 +1,11 @@
 /** Faults planted in the sources: the prover names the kernel and what is wrong with it. */
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { readContracts } from '../../scripts/prove/contracts.ts';
 import type { Module } from '../../scripts/prove/decode.ts';
 import { functionNamed } from '../../scripts/prove/kernel.ts';
 import { build, readModule } from '../../scripts/prove/modules.ts';
 import { refusal } from '../../scripts/prove/mutants.ts';
-import { jobsOf, needsSolver } from '../../scripts/prove/prove.ts';
+import { type Job, jobsOf, needsSolver } from '../../scripts/prove/prove.ts';
 import { hasZ3 } from '../../scripts/prove/smt.ts';
 
 const FAULTS = [
@@ -76,4 +76,60 @@ test('a status of invertPoly that is not whether a value is zero is found', () =
   const at = code.findIndex(({ op }) => op === 'i16x8.eq');
   code[at] = { ...code[at]!, op: 'i16x8.ge_s' };
   expect(refusal(job, falcon)).toMatch(/^the status depends on more/);
+});
+
+describe('faults that one block does not show', () => {
+  const contracts = readContracts();
+  let labrador: Module;
+  const changed = new Set<string>();
+  const RESETS = [
+    {
+      kernel: 'pairProducts',
+      name: 'let to = sums;',
+      loop: '  for (let block = 0; block < blocks',
+    },
+    { kernel: 'combine', name: 'let group = coefficients;', loop: '  let offset: usize = 0;' },
+  ];
+  const job = (name: string): Job =>
+    jobsOf('labrador', labrador, contracts).find(
+      ({ contract, range }) => contract.name === name && range !== undefined,
+    )!;
+
+  beforeAll(async () => {
+    labrador = await build('labrador', (path, text) => {
+      if (path !== 'assembly/labrador/polyVec.ts') return text;
+      return RESETS.reduce((all, { kernel, name, loop }) => {
+        const from = all.indexOf(`function ${kernel}(`);
+        const [start, at] = [all.indexOf(loop, from), all.indexOf(name, from)];
+        if (start < 0 || at < start) return all;
+        changed.add(kernel);
+        const inside = `${all.slice(start, at)}${all.slice(at + name.length)}`;
+        return `${all.slice(0, start)}  ${name}\n${inside}`;
+      }, text);
+    });
+  });
+
+  test.each(RESETS)('in $kernel, $name is run once, before the loop', ({ kernel }) => {
+    expect(changed).toContain(kernel);
+    const own = job(kernel);
+    expect(refusal({ ...own, range: undefined, instance: strides(own) }, labrador)).toBeUndefined();
+    expect(refusal(own, labrador)).toMatch(
+      /depends on an input|is not in the turn's block of sums/,
+    );
+  });
+
+  /** One block, and a distance of rows. */
+  const strides = ({ instance }: Job) => ({ ...instance, stride: 24576 });
+
+  test('sums that more turns may exceed are found', () => {
+    const own = job('products');
+    const { input } = own.contract;
+    const bounds = input.bounds.map((one) =>
+      one.name === 'sums' ? { ...one, low: '0 - 6939 * 29753', high: '6939 * 29753' } : one,
+    );
+    const contract = { ...own.contract, input: { ...input, bounds } };
+    expect(refusal({ ...own, contract }, labrador)).toBe(
+      "turns share sums, and don't only add to it within its bounds",
+    );
+  });
 });
