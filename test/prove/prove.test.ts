@@ -351,6 +351,24 @@ describe('induction', () => {
     expect(refusal({ ...own, range }, labrador)).toBe('no memory has such a a');
   });
 
+  test('a status that the next turn forgets is found', () => {
+    const own = jobsOf('labrador', labrador, contracts).find(
+      ({ contract: { name }, instance, range }) =>
+        name === 'decomposeMany' && instance.count === 2 && range !== undefined,
+    )!;
+    expect(refusal(own, labrador)).toBeUndefined();
+    const isJoined: Change = ({ op }) => op === 'i32.or' && { op: 'i32.and' };
+    expect(refusal(own, withOne('decomposeMany', isJoined))).toMatch(/status/);
+  });
+
+  test('a row that is taken for another is found, at any distance of rows', () => {
+    const own = job('addFunctionals');
+    expect(own.range).toEqual({ name: 'rhoStride', most: 0 });
+    const isThird: Change = ({ value }, next) =>
+      value === 3n && next?.op === 'i32.mul' && { value: 2n };
+    expect(refusal(own, withOne('addFunctionals', isThird))).toMatch(/isn't the sum$/);
+  });
+
   test('a count that no loop has is found', () => {
     const own = job('xofBlocks');
     expect(refusal({ ...own, range: { name: 'counter', most: 9 } }, labrador)).toBe(
