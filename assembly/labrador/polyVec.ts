@@ -321,7 +321,7 @@ export const ROWS: usize = memory.data(128, 16);
  *         i16[blocks][6][4][16][16][2]
  * Bounds: |c| <= (p + 1) / 2, |x| <= (p + 1) / 2 -> |out| <= (p + 1) / 2
  * Memory: out, rows, coefficients
- * Proof:  combination(), rows in {2, 32}, blocks in {1..32768}
+ * Proof:  combination(), rows blocks in {2 1, 2 1..32768, 32 1..32768}
  */
 export function combine(out: usize, rows: i32, coefficients: usize, blocks: i32): void {
   const lastRow = ROWS + (<usize>rows << 2);

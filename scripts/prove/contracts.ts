@@ -136,6 +136,16 @@ function parseBounds(text: string): Bound[] {
   });
 }
 
+const isRange = (text: string): boolean => text === 'any' || text.startsWith('1..');
+
+/** The range that a number of an instance is, if it is one. */
+function rangeOf(name: string, text: string): Range[] {
+  if (!isRange(text)) return [];
+  const isAny = text === 'any';
+  if (isAny && !isStride(name)) throw new Error(`Proof: any ${name}`);
+  return [{ name, most: isAny ? 0 : Number(evaluateBound(text.slice(3), {})) }];
+}
+
 function parseProof(text: string): Proof {
   const [head, ...lists] = splitTop(text, ',');
   const match = /^(\w+)\((.*)\)$/.exec(head!);
@@ -146,13 +156,15 @@ function parseProof(text: string): Proof {
     if (!values) throw new Error(`Proof: ${list}`);
     const names = values[1]!.split(' ');
     const choices = values[2]!.split(',').map((choice): Instance => {
-      const isAny = choice.trim() === 'any' && isStride(names[0]!);
-      const [, most] = /^1\.\.(\S+)$/.exec(choice.trim()) ?? [undefined, isAny ? '0' : undefined];
-      const all = most === undefined ? choice.trim().split(' ').map(Number) : [1];
+      const all = choice.trim().split(' ');
       if (all.length !== names.length) throw new Error(`Proof: ${list}`);
-      const numbers = Object.fromEntries(names.map((name, i) => [name, all[i]!]));
-      if (most === undefined) return { numbers, range: undefined };
-      return { numbers, range: { name: names[0]!, most: Number(evaluateBound(most, {})) } };
+      const ranges = all.flatMap((text, i) => rangeOf(names[i]!, text));
+      if (ranges.length > 1) throw new Error('Proof: an induction over two numbers');
+      const numbers = all.map((text) => (isRange(text) ? 1 : Number(text)));
+      return {
+        numbers: Object.fromEntries(names.map((name, i) => [name, numbers[i]!])),
+        range: ranges[0],
+      };
     });
     instances = instances.flatMap((one) => choices.map((choice) => joined(one, choice)));
   }
