@@ -36,7 +36,7 @@ function absorbByte(value: i32): void {
  * Shape:  EXPANDED with its sponges, SEED[40..88) = r -> SEED[0..40) = salt, SEEDS = K
  * Memory: EXPANDED, SEED, SEEDS, SHAKE
  * Secret: EXPANDED, r
- * Proof:  none: branches depend on lengths alone; keccakF is proved
+ * Proof:  reveals(0, after absorbKey(logn, 2)), logn in {9, 10}
  */
 export function startHedged(logn: i32, format: i32, profile: i32): void {
   noteUse(logn, 0);
@@ -60,7 +60,10 @@ export function startHedged(logn: i32, format: i32, profile: i32): void {
  * Memory: as signExpanded; SEED
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
- * Proof:  none: rejection: branches on accepted candidates
+ * Proof:  reveals(9, shifts 1, judgeFour & 4294967295, after absorbKey(logn, 2),
+ *         after startHedged(logn, format, profile)),
+ *         logn format messageLen profile in {9 2 200 0, 10 2 64 0}
+ * Builds: falcon, falcon.relaxed
  */
 export function signHedged(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   startPoint(logn, format, messageLen, profile);

@@ -53,7 +53,7 @@ const HEDGED_LABEL: usize = memory.data<u8>([
  * Shape:  SK, EXPANDED as expandSecretKey leaves it -> the sponges of this kind in EXPANDED
  * Memory: SK, EXPANDED, PK, PRODUCT
  * Secret: SK; no branch or index depends on it
- * Proof:  none: branches depend on lengths alone; keccakF is proved
+ * Proof:  reveals(0), logn in {9, 10}, kind in {0, 1, 2}
  */
 export function absorbKey(logn: i32, kind: i32): void {
   const coins = spongeOfCoins(logn, kind);
@@ -99,7 +99,7 @@ function spongeOfSalt(logn: i32): usize {
  * Shape:  EXPANDED with the sponges of this kind -> SEEDS; SHAKE (derived) or SEED (deterministic)
  * Memory: EXPANDED, SEEDS, SHAKE, SEED
  * Secret: the sponge of the coins
- * Proof:  none: branches depend on lengths alone; keccakF is proved
+ * Proof:  reveals(0, after absorbKey(logn, kind)), logn in {9, 10}, kind in {0, 1}
  */
 export function startCoins(logn: i32, kind: i32): void {
   memory.copy(SEEDS, spongeOfCoins(logn, kind), SHAKE_STATE);
@@ -118,7 +118,8 @@ export function startCoins(logn: i32, kind: i32): void {
  * Shape:  u8[len] at ptr
  * Memory: SEEDS, SHAKE, ptr
  * Secret: SEEDS
- * Proof:  none: branches depend on lengths alone; keccakF is proved
+ * Proof:  reveals(0, after absorbKey(logn, kind), after startCoins(logn, kind)),
+ *         logn in {9, 10}, kind in {0, 1}, len in {64, 200}
  */
 export function updateCoins(kind: i32, ptr: usize, len: i32): void {
   shakeAbsorb(SEEDS, ptr, len);
@@ -131,7 +132,8 @@ export function updateCoins(kind: i32, ptr: usize, len: i32): void {
  * Shape:  -> SEED[0..40)
  * Memory: SEEDS, SHAKE, SEED
  * Secret: SEEDS
- * Proof:  none: branches depend on lengths alone; keccakF is proved
+ * Proof:  reveals(0, after absorbKey(logn, kind), after startCoins(logn, kind),
+ *         after updateCoins(kind, IN, len)), logn in {9, 10}, kind in {0, 1}, len in {64, 200}
  */
 export function finishCoins(kind: i32): void {
   shakeFlip(SEEDS);

@@ -56,6 +56,8 @@ export function noteUse(logn: i32, tmp: i32): void {
  * Errors: E_SK_HEADER, E_SK_RANGE, E_SK_INVALID
  * Proof:  reveals(7), logn in {9, 10}
  * Builds: falcon, falcon.relaxed
+ * Proof:  reveals(7, shifts 8), logn in {9, 10}
+ * Builds: falcon.integer
  */
 export function expandSecretKey(logn: i32): i32 {
   noteUse(logn, 8);
@@ -82,6 +84,9 @@ export function expandSecretKey(logn: i32): i32 {
  * Proof:  reveals(9, shifts 1, judgeFour & 4294967295),
  *         logn format messageLen profile in {9 2 64 0, 10 2 64 0}
  * Builds: falcon, falcon.relaxed
+ * Proof:  reveals(10, shifts 37, judgeFour & 4294967295),
+ *         logn format messageLen profile in {9 2 64 0, 10 2 64 0}
+ * Builds: falcon.integer
  */
 export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   shakeInit(SEEDS);

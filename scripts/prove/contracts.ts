@@ -12,7 +12,9 @@
  *   Proof:  digits(), outStride in {128, any}       any distance of the rows of `out`
  *   Proof:  reveals(2), logn in {9, 10}             secret independence; the rest may be in words
  *   Proof:  none: the reason
- *   Builds: falcon, falcon.relaxed                  only these modules; others have other code
+ *   Builds: falcon, falcon.relaxed                  the proof before it: only these modules
+ *
+ * A function may have several proofs, for other instances or other builds.
  *
  * Bounds are `|x| <= e`, `x in [e, e]`, `x in [e, e)` or `any x`; p is the prime that belongs to
  * the first dimension, r the bound of its residues, n is 2^logn, q the modulus of the folder.
@@ -83,20 +85,31 @@ const ELSEWHERE = 'scripts/prove/elsewhere.ts';
 
 const TITLES = ['Spec', 'Shape', 'Bounds', 'Memory', 'Secret', 'Errors', 'Proof', 'Builds'];
 
-/** The fields of a doc block; a field continues on lines that are indented further. */
-function fieldsOf(block: string): Map<string, string> {
-  const fields = new Map<string, string>();
-  let title: string | undefined;
+/** The fields of a doc block, in order; a field continues on lines that are indented further. */
+function fieldsOf(block: string): [title: string, text: string][] {
+  const fields: [string, string][] = [];
+  let isOpen = false;
   for (const line of block.split('\n').map((text) => text.replace(/^\s*\* ?/, ''))) {
     const match = /^(\w+): +(.*)$/.exec(line);
     if (match && TITLES.includes(match[1]!)) {
-      title = match[1]!;
-      fields.set(title, match[2]!);
-    } else if (title !== undefined && /^ {3}/.test(line)) {
-      fields.set(title, `${fields.get(title)} ${line.trim()}`);
-    } else title = undefined;
+      fields.push([match[1]!, match[2]!]);
+      isOpen = true;
+    } else if (isOpen && /^ {3}/.test(line)) fields.at(-1)![1] += ` ${line.trim()}`;
+    else isOpen = false;
   }
   return fields;
+}
+
+/** The proofs of a doc block, and the builds that each is about. */
+function proofsOf(block: string): Stated[] {
+  const proofs: Stated[] = [];
+  for (const [title, text] of fieldsOf(block)) {
+    const last = proofs.at(-1);
+    if (title === 'Proof') proofs.push({ proof: text });
+    if (title === 'Builds' && last === undefined) throw new Error('Builds: of no proof');
+    if (title === 'Builds') last!.builds = text.split(', ');
+  }
+  return proofs.length === 0 ? [{}] : proofs;
 }
 
 /** Splits at a separator outside brackets. */
@@ -182,9 +195,19 @@ function joined(a: Instance, b: Instance): Instance {
 
 export const isStride = (name: string): boolean => /stride$/i.test(name);
 
-function parseContract(file: string, block: string, name: string, parameters: string): Contract {
-  const fields = fieldsOf(block);
-  const proof = fields.get('Proof');
+interface Stated {
+  proof?: string;
+  builds?: string[];
+}
+
+function parseContract(
+  file: string,
+  block: string,
+  name: string,
+  parameters: string,
+  { proof, builds }: Stated,
+): Contract {
+  const fields = new Map(fieldsOf(block));
   const none = proof === undefined ? undefined : /^none: +(.+)$/.exec(proof)?.[1];
   const isProved = proof !== undefined && none === undefined;
   // Paths are about all memory: their contracts may be in words.
@@ -196,7 +219,7 @@ function parseContract(file: string, block: string, name: string, parameters: st
     bounds: parseBounds(bounds[i] ?? ''),
   });
   const contract = {
-    ...{ name, file, none, text: `${block}${name}(${parameters})` },
+    ...{ name, file, none, builds, text: `${block}${name}(${parameters})` },
     parameters: splitTop(parameters.replaceAll(/\s+/g, ' '), ',').map((text) => {
       const [parameter, type] = text.split(':').map((part) => part.trim());
       return { name: parameter!, type: type! };
@@ -205,7 +228,6 @@ function parseContract(file: string, block: string, name: string, parameters: st
     hasErrors: fields.has('Errors'),
     hasScratch: /\b[A-Z][A-Z_]+\b/.test(fields.get('Memory') ?? ''),
     proof: isProved ? parseProof(proof) : undefined,
-    builds: fields.get('Builds')?.split(', '),
   };
   for (const { input, output } of [contract]) {
     for (const { regions, bounds } of [input, output]) {
@@ -234,7 +256,9 @@ export function parseContracts(file: string, text: string): Contract[] {
   for (const [, block, name, parameters] of text.matchAll(FUNCTION)) {
     if (!/^ \* (Proof|Bounds|Secret):/m.test(block!)) continue;
     try {
-      contracts.push(parseContract(file, block!, name!, parameters!));
+      for (const one of proofsOf(block!)) {
+        contracts.push(parseContract(file, block!, name!, parameters!, one));
+      }
     } catch (error) {
       throw new Error(`${file}, ${name}: ${(error as Error).message}`);
     }

@@ -66,6 +66,21 @@ export function revealed(value: Value, mask: bigint): Value {
   return typeof value === 'bigint' ? value : unknown(value.secret & ~mask);
 }
 
+/** A function of few strings, which are parsed again and again. */
+function once<T>(parse: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>();
+  return (text) => {
+    const old = known.get(text);
+    if (old !== undefined) return old;
+    const value = parse(text);
+    known.set(text, value);
+    return value;
+  };
+}
+
+const partsOf = once((op) => op.split('.') as [type: string, name: string]);
+const lanesOf = once((op) => Number(/x(\d+)\./.exec(op)?.[1] ?? 1));
+
 const TYPES: Readonly<Record<string, number>> = { i32: 32, i64: 64, f32: 32, f64: 64 };
 
 /** @returns whether a number is shifted by a count that depends on secrets */
@@ -108,7 +123,7 @@ export function operate(state: State, instruction: Instruction): boolean {
       bulk(state, op);
       return false;
     default: {
-      const [type, name] = op.split('.') as [string, string];
+      const [type, name] = partsOf(op);
       const width = TYPES[type];
       if (access(state, instruction, width ?? 128, name)) return false;
       if (width !== undefined) return number(state, width, type.startsWith('i'), name);
@@ -234,7 +249,7 @@ function computed(width: number, name: string, args: readonly bigint[]): bigint 
 
 function vector(state: State, { op, lane, map, halves }: Instruction, name: string): void {
   const { stack } = state;
-  const lanes = Number(/x(\d+)\./.exec(op)?.[1] ?? 1);
+  const lanes = lanesOf(op);
   const size = 16 / lanes;
   if (name === 'const') {
     stack.push(halves!.flatMap((half) => cellsOf(half, 8)));

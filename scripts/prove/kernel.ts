@@ -21,7 +21,7 @@ import type { Term } from './terms.ts';
 export const REGIONS = 2_097_152;
 const MAX_PAGES = 128;
 /** The kind of an export that is a global: the address of a region. */
-const GLOBAL = 3;
+export const GLOBAL = 3;
 /** The most steps of a hasty run: changed kernels may never end. */
 const HASTY_STEPS = 2_000_000;
 

@@ -4,35 +4,44 @@
  * so many branches and shift counts do, and what these reveal is all that is revealed.
  */
 import { Flow } from './flow.ts';
-import { choices, functionNamed, isStatic, type Kernel } from './kernel.ts';
+import { choices, functionNamed, GLOBAL, isStatic, type Kernel } from './kernel.ts';
 import type { Statement } from './statements.ts';
 import type { Term } from './terms.ts';
-import { addressesOf, SECRET, SECRET_CELL, World } from './worlds.ts';
+import { addressesOf, SECRET, SECRET_CELL, type Value, World } from './worlds.ts';
 
 /** Where pointers point to, and how far apart. */
 const FIRST = 2_097_152;
 const APART = 262_144;
 
 /**
- * Exactly so many branches depend on secrets. Bits of the results of some functions are declared to
- * be revealed, and so many shift counts may depend on secrets: `reveals(3, shifts 1, f & 7)`.
+ * Exactly so many branches depend on secrets: `reveals(3)`. What else is declared:
+ *
+ *   shifts 1               so many shift counts depend on secrets
+ *   f & 7                  these bits of the result of f are revealed
+ *   after f(logn, 2, IN)   f has run before; its branches count. Arguments are numbers, names of the
+ *                          instance or exported addresses
  */
 const reveals: Statement = (kernel, [count, ...declared]) => {
   const { module, instance, index } = kernel;
-  const shifts = declared.map((text) => /^shifts (\d+)$/.exec(text)?.[1]).find(Boolean);
-  const masks = declared.filter((text) => text.includes('&'));
-  const bits = masks.map((text): [number, bigint] => {
-    const [, name, mask] = /^(\w+) & (\d+)$/.exec(text)!;
-    return [functionNamed(module, name!), BigInt(mask!)];
-  });
-  const flow = new Flow(module, new Map(bits));
-  const world = initialWorld(kernel);
+  const bits = new Map<number, bigint>();
+  const before: (readonly [index: number, args: Value[]])[] = [];
+  let shifts = 0;
+  for (const text of declared) {
+    const match = DECLARED.exec(text);
+    if (match === null) throw new Error(`not a declaration: ${text}`);
+    const [, number, masked, mask, name, list] = match;
+    if (number !== undefined) shifts = Number(number);
+    else if (masked !== undefined) bits.set(functionNamed(module, masked), BigInt(mask!));
+    else before.push(earlier(kernel, name!, list!));
+  }
+  const flow = new Flow(module, bits);
   const args = parametersOf(kernel).map(({ name, type }, i) => {
     const value = instance[name] ?? (type === 'usize' ? FIRST + APART * i : undefined);
     return value === undefined ? SECRET : BigInt(value);
   });
-  const [, after] = flow.call(index, args, world);
-  const read = [...after.touched].flatMap(addressesOf).filter((at) => isStatic(module, at));
+  let world = initialWorld(kernel);
+  for (const call of [...before, [index, args] as const]) [, world] = flow.call(...call, world);
+  const read = [...world.touched].flatMap(addressesOf).filter((at) => isStatic(module, at));
   kernel.machines.push({ touched: flow.called, memory: { everRead: new Set(read) } });
   const compare = (what: string, places: ReadonlySet<string>, expected: number) =>
     kernel.check(places.size === expected, () => {
@@ -40,10 +49,25 @@ const reveals: Statement = (kernel, [count, ...declared]) => {
       return `${places.size} ${what} depend on inputs instead of ${expected}: ${list}`;
     });
   compare('branches', flow.revealing, Number(count));
-  compare('shift counts', flow.shifting, Number(shifts ?? 0));
-  const unused = bits.find(([index]) => !flow.called.has(index));
+  compare('shift counts', flow.shifting, shifts);
+  const unused = [...bits.keys()].find((index) => !flow.called.has(index));
   kernel.check(unused === undefined, () => 'a function whose result is revealed is not called');
 };
+
+const DECLARED = /^(?:shifts (\d+)|(\w+) & (\d+)|after (\w+)\((.*)\))$/;
+
+/** A call that comes before. */
+function earlier({ module, instance }: Kernel, name: string, list: string) {
+  const index = functionNamed(module, name);
+  const args = list.split(', ').map((text) => {
+    const own = module.exports.get(text);
+    if (own?.kind === GLOBAL) return module.globals[own.index]!.value;
+    return BigInt(Object.hasOwn(instance, text) ? instance[text]! : text);
+  });
+  const { length } = module.types[module.functions[index]!]!.parameters;
+  if (args.length !== length) throw new Error(`${name} has ${length} parameters`);
+  return [index, args] as const;
+}
 
 /** Memory and globals after the module's start. */
 function initialWorld({ module, machine }: Kernel): World {

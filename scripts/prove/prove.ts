@@ -57,10 +57,10 @@ export const needsSolver = ({ contract }: Job): boolean =>
 export const isOnValues = ({ contract }: Job): boolean =>
   !Object.hasOwn(PATHS, contract.proof!.reference);
 
-/** The jobs of a module. @throws Error if a contract names an unknown proof */
+/** The jobs of a module. @throws Error if a proof is unknown, or two have the same name */
 export function jobsOf(module: string, decoded: Module, contracts: readonly Contract[]): Job[] {
   const present = new Set([...decoded.names.values()].map((name) => name.split('/').at(-1)));
-  return contracts.flatMap((contract) => {
+  const jobs = contracts.flatMap((contract) => {
     if (contract.proof === undefined || !present.has(contract.name)) return [];
     if (contract.builds?.includes(module) === false) return [];
     const { reference, instances } = contract.proof;
@@ -69,6 +69,10 @@ export function jobsOf(module: string, decoded: Module, contracts: readonly Cont
     }
     return instances.map(({ numbers, range }) => ({ module, contract, instance: numbers, range }));
   });
+  const names = jobs.map(nameOf);
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) throw new Error(`${twice}: two proofs`);
+  return jobs;
 }
 
 /**

@@ -61,7 +61,7 @@ export function row(job: Job, outcome: Outcome, isKnown: boolean): string {
   const columns = [
     module.padEnd(23),
     `${contract.name} ${numbersOf(job).join(' ')}`.trim().padEnd(40),
-    `${reference}(${args.join(', ')})`.padEnd(28),
+    `${reference}(${args.filter((text) => !text.startsWith('after ')).join(', ')})`.padEnd(28),
     `${isKnown ? 'in the lock' : `${outcome.seconds.toFixed(1)} s`}`.padStart(11),
     `${outcome.checks} checks`.padStart(13),
     state,

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { filesBelow, ROOT } from '../../scripts/generated.ts';
 import { evaluateBound, parseContracts, readContracts } from '../../scripts/prove/contracts.ts';
 import { decode, type Instruction, type Module } from '../../scripts/prove/decode.ts';
+import { functionNamed } from '../../scripts/prove/kernel.ts';
 import { Lock } from '../../scripts/prove/lock.ts';
 import { bytesOf, moduleNames, readModule } from '../../scripts/prove/modules.ts';
 import {
@@ -153,6 +154,18 @@ describe('contracts', () => {
     ['a proof without brackets', 'Shape:  a: i16[4]\nProof:  ntt'],
   ])('refuse %s', (_, lines) => {
     expect(() => parse(lines)).toThrow('x.ts, f:');
+  });
+
+  test('a function has proofs of several builds, but one for each', () => {
+    const lines =
+      'Proof:  reveals(1)\nBuilds: falcon\nProof:  reveals(2), logn in {9}\nBuilds: x, y';
+    const [one, two] = parse(lines);
+    expect([one!.builds, two!.builds]).toEqual([['falcon'], ['x', 'y']]);
+    expect([one!.proof!.args, two!.proof!.args]).toEqual([['1'], ['2']]);
+    const module = { names: new Map([[0, 'f']]) } as Module;
+    expect(jobsOf('y', module, [one!, two!])).toHaveLength(1);
+    expect(() => jobsOf('y', module, [two!, two!])).toThrow('y f logn=9: two proofs');
+    expect(() => parse('Builds: falcon\nProof:  reveals(1)')).toThrow('Builds: of no proof');
   });
 
   test('every function with bounds or secrets has a proof, or a reason for having none', () => {
@@ -401,6 +414,57 @@ describe('what control flow and addresses reveal', () => {
     const code = body.code.with(at - 3, { ...body.code[at - 3]!, index: value.index! });
     const module = { ...falcon, bodies: falcon.bodies.with(index, { ...body, code }) };
     expect(refusal(job('decodeSecretKey'), module)).toMatch(/^an address depends on an input/);
+  });
+
+  /** The module, whose function of this name begins with these instructions. */
+  function withStart(name: string, ...start: Omit<Instruction, 'at'>[]): Module {
+    const index = functionNamed(falcon, name);
+    const body = falcon.bodies[index]!;
+    const later = (at: number | undefined) => (at === undefined ? at : at + start.length);
+    const code = body.code.map((one) => ({
+      ...{ ...one, end: later(one.end), otherwise: later(one.otherwise) },
+    }));
+    const planted = start.map((one) => ({ ...one, at: 0 }));
+    const changed = { ...body, code: [...planted, ...code] as Instruction[] };
+    return { ...falcon, bodies: falcon.bodies.with(index, changed) };
+  }
+  /** A byte of the sampler's seed. */
+  const secret = [
+    { op: 'i32.const', value: 18_632n },
+    { op: 'i32.load8_u', offset: 0 },
+  ];
+  const address = [...secret, { op: 'i32.load8_u', offset: 0 }, { op: 'drop' }];
+  const branch = [...secret, { op: 'if', results: 0, end: 3 }, { op: 'end' }];
+
+  test.each(['absorbKey', 'startHedged', 'startCoins', 'updateCoins', 'finishCoins'])(
+    'a branch and an address that %s takes from a secret are found',
+    (name) => {
+      const own = job(name);
+      expect(refusal(own, falcon)).toBeUndefined();
+      expect(refusal(own, withStart(name, ...branch))).toMatch(/^1 branches depend on inputs/);
+      expect(refusal(own, withStart(name, ...address))).toMatch(/^an address depends on an input/);
+    },
+  );
+
+  test.each(['expandSecretKey', 'signExpanded', 'signHedged'])(
+    'an address that %s takes from a secret is found',
+    (name) => {
+      const says = /^an address depends on an input/;
+      expect(refusal(job(name), withStart(name, ...address))).toMatch(says);
+    },
+  );
+
+  test('where a sponge stands is known only after what has filled it', () => {
+    const says = /^an address depends on an input: shakeAbsorb/;
+    expect(refusal(withArgs(job('startHedged'), '0'), falcon)).toMatch(says);
+  });
+
+  test.each([
+    ['after absorbKey(logn)', /^absorbKey has 2 parameters$/],
+    ['after nothing()', /^0 functions are called nothing$/],
+    ['shift 1', /^not a declaration: shift 1$/],
+  ])('a declaration of %s is refused', (text, says) => {
+    expect(refusal(withArgs(job('startHedged'), '0', text), falcon)).toMatch(says);
   });
 
   test.each([
