@@ -64,6 +64,11 @@ export function startHedged(logn: i32, format: i32, profile: i32): void {
  *         after startHedged(logn, format, profile)),
  *         logn format messageLen profile in {9 2 200 0, 10 2 64 0}
  * Builds: falcon, falcon.relaxed
+ * Proof:  reveals(7, shifts 1, judgeFour & 4294967295, SHAKE..SK at squeezePoint,
+ *         SIG..PREPARED at encodeSignature, S2..BATCH_RECORDS at encodeSignature,
+ *         after absorbKey(logn, 2), after startHedged(logn, format, profile)),
+ *         logn format messageLen profile in {9 0 64 0, 10 1 200 0}
+ * Builds: falcon, falcon.relaxed
  */
 export function signHedged(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {
   startPoint(logn, format, messageLen, profile);

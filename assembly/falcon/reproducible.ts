@@ -156,7 +156,17 @@ export function finishCoins(kind: i32): void {
  * Memory: as signExpanded
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
- * Proof:  none: rejection: branches on accepted candidates
+ * Proof:  reveals(7, shifts 1, judgeFour & 4294967295, SIG..PREPARED at encodeSignature,
+ *         S2..PRODUCT at encodeSignature, after absorbKey(logn, kind), after startCoins(logn, kind),
+ *         after updateCoins(kind, IN, messageLen), after finishCoins(kind)),
+ *         logn kind format messageLen in {9 0 2 200, 9 1 2 64, 10 1 2 200}
+ * Builds: falcon, falcon.relaxed
+ * Proof:  reveals(7, shifts 1, judgeFour & 4294967295, SHAKE..SK at squeezePoint,
+ *         SIG..PREPARED at encodeSignature, S2..BATCH_RECORDS at encodeSignature,
+ *         after absorbKey(logn, kind), after startCoins(logn, kind),
+ *         after updateCoins(kind, IN, messageLen), after finishCoins(kind)),
+ *         logn kind format messageLen in {9 1 1 200, 10 0 0 64}
+ * Builds: falcon, falcon.relaxed
  */
 export function signReproducibly(logn: i32, kind: i32, format: i32, messageLen: i32): i32 {
   return signPoint(logn, kind == DERIVED ? PADDED : COMPRESSED, format, messageLen, ROUND_3);

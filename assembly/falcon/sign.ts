@@ -67,6 +67,11 @@ export function expandSecretKey(logn: i32): i32 {
 /**
  * Signs with the expanded key in EXPANDED.
  *
+ * Revealed in the compressed and the padded form: the point, by its sponge; s2 of every attempt, of
+ * which branches and addresses take no more than |s2| >> 7, a coefficient beyond 2047, and where the
+ * form is full; the rest of the memory that is opened holds the signature, its parts, and the point.
+ * A rejected attempt shows as much, since its s2 is encoded before its norm is known.
+ *
  * One hash point gets one signature: failed attempts are overwritten, never released. Each attempt
  * continues the stream of SHAKE256(sampler seed) by 56 bytes, like the reference after a vector
  * that is too long, and PQClean's padded signer after one that does not fit. The check before
@@ -84,8 +89,16 @@ export function expandSecretKey(logn: i32): i32 {
  * Proof:  reveals(9, shifts 1, judgeFour & 4294967295),
  *         logn format messageLen profile in {9 2 64 0, 10 2 64 0}
  * Builds: falcon, falcon.relaxed
- * Proof:  reveals(10, shifts 37, judgeFour & 4294967295),
+ * Proof:  reveals(7, shifts 1, judgeFour & 4294967295, SHAKE..SK at squeezePoint,
+ *         SIG..PREPARED at encodeSignature, S2..BATCH_RECORDS at encodeSignature),
+ *         logn format messageLen profile in {9 0 64 0, 9 1 200 0, 10 0 200 0, 10 1 64 0}
+ * Builds: falcon, falcon.relaxed
+ * Proof:  reveals(10, shifts 34, judgeFour & 4294967295),
  *         logn format messageLen profile in {9 2 64 0, 10 2 64 0}
+ * Builds: falcon.integer
+ * Proof:  reveals(8, shifts 34, judgeFour & 4294967295, SHAKE..SK at squeezePoint,
+ *         SIG..PREPARED at encodeSignature, S2..BATCH_RECORDS at encodeSignature),
+ *         logn format messageLen profile in {9 1 200 0}
  * Builds: falcon.integer
  */
 export function signExpanded(logn: i32, format: i32, messageLen: i32, profile: i32): i32 {

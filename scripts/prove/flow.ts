@@ -7,10 +7,25 @@
  */
 import { type Instruction, type Module, V128 } from './decode.ts';
 import { known, operate, popNumber, revealed } from './flowOperations.ts';
-import { areEqual, cellsOf, isSecret, join, type Part, type Value, type World } from './worlds.ts';
+import { narrow } from './ranges.ts';
+import {
+  areEqual,
+  cellsOf,
+  fresh,
+  isSecret,
+  join,
+  type Part,
+  plain,
+  type Value,
+  type World,
+} from './worlds.ts';
 
 /** The turns for which a loop is followed when it isn't known whether it goes on. */
 const OPEN_TURNS = 24;
+/** The same in functions that call no others: one turn for each coefficient. */
+const OWN_TURNS = 1100;
+/** The turns after these for which bounds may still grow. */
+const GROWING_TURNS = 2;
 
 /** The turns of a loop. */
 interface Turns {
@@ -66,13 +81,16 @@ export class Flow {
   readonly called = new Set<number>();
   /** Bits of results that are declared to be revealed, by function. */
   readonly revealed: ReadonlyMap<number, bigint>;
+  /** Memory that is declared to be revealed when a function is called. */
+  readonly opened: ReadonlyMap<number, readonly (readonly [from: number, to: number])[]>;
   forks = 0;
   readonly #known = new Map<number, Known[]>();
   #steps = 100_000_000;
 
-  constructor(module: Module, revealed: ReadonlyMap<number, bigint>) {
+  constructor(module: Module, revealed: Flow['revealed'], opened: Flow['opened']) {
     this.module = module;
     this.revealed = revealed;
+    this.opened = opened;
   }
 
   note(places: Set<string>, index: number, { at }: Instruction): void {
@@ -85,6 +103,7 @@ export class Flow {
 
   /** Calls a function. @returns its results, and the world after it */
   call(index: number, args: readonly Value[], world: World): [readonly Value[], World] {
+    for (const range of this.opened.get(index) ?? []) world.reveal(...range);
     const outer = world.touched;
     const [results, after] = this.#remembered(index, args, world) ?? this.#run(index, args, world);
     for (const page of after.touched) outer.add(page);
@@ -100,7 +119,7 @@ export class Flow {
     if (known === undefined) return undefined;
     world.touched = new Set();
     world.adopt(known.after);
-    return [known.results, world] as const;
+    return [known.results.map(fresh), world] as const;
   }
 
   #run(index: number, args: readonly Value[], world: World) {
@@ -123,6 +142,7 @@ class Call {
   readonly #flow: Flow;
   readonly #index: number;
   readonly #code: readonly Instruction[];
+  readonly #followed: number;
   readonly #waiting: State[] = [];
   /** The lowest order of a waiting state. */
   #lowest = Infinity;
@@ -132,6 +152,7 @@ class Call {
     this.#flow = flow;
     this.#index = index;
     this.#code = flow.module.bodies[index]!.code;
+    this.#followed = this.#code.some(({ op }) => op === 'call') ? OPEN_TURNS : OWN_TURNS;
   }
 
   run(args: readonly Value[], world: World): [readonly Value[], World] {
@@ -176,11 +197,13 @@ class Call {
       delete turns!.first;
       return state;
     }
-    if (turns!.open++ < OPEN_TURNS) return state;
+    if (turns!.open++ < this.#followed) return state;
     if (first !== undefined) {
       joinInto(state, first);
       if (isSame(state, first)) return this.#next();
     }
+    // What is true of these turns' values may not be of the next ones'.
+    each(state, turns!.open > this.#followed + GROWING_TURNS ? plain : fresh);
     turns!.first = copyOf(state);
     return state;
   }
@@ -224,6 +247,8 @@ class Call {
     if (isSecret(condition)) this.#flow.note(this.#flow.revealing, this.#index, instruction);
     const other = copyOf(state);
     other.serial = state.serial = ++this.#flow.forks;
+    narrow([state.stack, state.locals], condition, true);
+    narrow([other.stack, other.locals], condition, false);
     return [state, other];
   }
 
@@ -331,7 +356,7 @@ class Call {
     const { module } = this.#flow;
     const { parameters } = module.types[module.functions[index]!]!;
     const args = state.stack.splice(state.stack.length - parameters.length, parameters.length);
-    const [results, world] = this.#flow.call(index, args, state.world);
+    const [results, world] = this.#flow.call(index, args.map(fresh), state.world);
     (state as { world: World }).world = world;
     state.stack.push(...results);
   }
@@ -359,6 +384,16 @@ function joinInto(state: State, other: State): void {
   });
   world.join(other.world);
   state.serial = Math.max(state.serial, other.serial);
+}
+
+/** Replaces all values but those in memory. */
+function each({ stack, locals }: State, change: (value: Value) => Value): void {
+  stack.forEach((value, i) => {
+    stack[i] = change(value);
+  });
+  locals.forEach((value, i) => {
+    locals[i] = change(value);
+  });
 }
 
 const isSame = (a: State, b: State): boolean =>

@@ -5,6 +5,7 @@
 import type { Instruction } from './decode.ts';
 import { evaluate } from './evaluate.ts';
 import type { State } from './flow.ts';
+import { bounded, within } from './ranges.ts';
 import {
   type Cells,
   cellsOf,
@@ -12,6 +13,9 @@ import {
   isSecret,
   join,
   numberOf,
+  plain,
+  type Range,
+  rangeOf,
   SECRET,
   SECRET_CELL,
   SEEN,
@@ -108,7 +112,7 @@ export function operate(state: State, instruction: Instruction): boolean {
       stack.push(world.globals[index!]!);
       return false;
     case 'global.set':
-      world.globals[index!] = pop(state);
+      world.globals[index!] = plain(pop(state));
       return false;
     case 'i32.const':
     case 'i64.const':
@@ -143,15 +147,34 @@ function select(state: State): Value {
 }
 
 function bulk(state: State, op: string): void {
-  const size = known(state, 'a length');
   if (op === 'memory.copy') {
+    const size = known(state, 'a length');
     const from = known(state, 'an address');
     const to = known(state, 'an address');
     state.world.store(to, state.world.load(from, size));
   } else {
-    const [byte] = cellsOf(popNumber(state), 1);
-    state.world.store(known(state, 'an address'), Array<number>(size).fill(byte!));
+    const size = limits(state, 'a length');
+    const cells = cellsOf(popNumber(state), 1);
+    const at = limits(state, 'an address');
+    if (size.length + at.length > 2) state.world.blur(at[0], at.at(-1)! + size.at(-1)!, cells);
+    else state.world.store(at[0], Array<number>(size[0]).fill(cells[0]!));
   }
+}
+
+/** A number that is known or whose bounds are: one or both of them. */
+function limits(state: State, what: string): [least: number, most?: number] {
+  const { stack } = state;
+  const { range } = (stack.at(-1) ?? {}) as Partial<Unknown>;
+  if (range === undefined || range[0] < 0n) return [known(state, what)];
+  stack.pop();
+  return [Number(range[0]), Number(range[1])];
+}
+
+/** What may be in memory at an address that is seen; what is anywhere may be a secret. */
+function cellWithin({ world }: State, range: Range | undefined, offset: number, size: number) {
+  if (range === undefined || range[0] < 0n) return SECRET_CELL;
+  const [from, to] = [Number(range[0]) + offset, Number(range[1]) + offset + size];
+  return world.isSecret(from, to) ? SECRET_CELL : SEEN_CELL;
 }
 
 /** Loads and stores. @returns whether it is one */
@@ -165,20 +188,24 @@ function access(state: State, { offset, lane }: Instruction, width: number, name
   if (kind === 'store') {
     const value = pop(state);
     const cells = isLane ? (value as Cells).slice(lane! * size, lane! * size + size) : value;
-    world.store(known(state, 'an address') + offset, cellsOf(cells, size));
+    const [from, to] = limits(state, 'an address');
+    if (to === undefined) world.store(from + offset, cellsOf(cells, size));
+    else world.blur(from + offset, to + offset + size, cellsOf(cells, size));
     return true;
   }
   const old = isLane ? popCells(state) : [];
   const address = visible(state, 'an address');
-  // What is anywhere may be a secret.
   const cells =
     typeof address === 'bigint'
       ? world.load(Number(BigInt.asUintN(32, address)) + offset, size)
-      : Array<number>(size).fill(SECRET_CELL);
+      : Array<number>(size).fill(cellWithin(state, address.range, offset, size));
   if (!isVector) {
     const signed = numberOf(cells);
     const isUnsigned = rest === '_u' && typeof signed === 'bigint';
-    stack.push(isUnsigned ? BigInt.asUintN(8 * size, signed) : signed);
+    if (signed === SEEN && bits !== '') {
+      const half = 1n << BigInt(8 * size - 1);
+      stack.push(within(rest === '_u' ? [0n, 2n * half - 1n] : [-half, half - 1n]));
+    } else stack.push(isUnsigned ? BigInt.asUintN(8 * size, signed) : signed);
   } else if (size === 16) stack.push(cells);
   else stack.push(filled(mixed(cells, old)));
   return true;
@@ -197,7 +224,9 @@ function number(state: State, width: number, isInteger: boolean, name: string): 
     const count = popNumber(state);
     const value = popNumber(state);
     if (typeof count !== 'bigint') stack.push(mixed(value, count));
-    else if (typeof value === 'bigint') stack.push(shifted(width, name, value, count));
+    else if (rangeOf(value) !== undefined && value instanceof Unknown) {
+      stack.push(bounded(width, name, value, count));
+    } else if (typeof value === 'bigint') stack.push(shifted(width, name, value, count));
     else stack.push(unknown(shifted(width, name, BigInt.asIntN(width, value.secret), count)));
     return isSecret(count);
   }
@@ -207,9 +236,11 @@ function number(state: State, width: number, isInteger: boolean, name: string): 
   if (DIVISIONS.has(name) && isInteger && args.some(isSecret)) {
     throw new Error(`${name} of an input`);
   }
-  if (name.startsWith('reinterpret')) stack.push(a);
+  if (name.startsWith('reinterpret')) stack.push(plain(a));
   else if (isInteger && args.every((arg) => typeof arg === 'bigint')) {
     stack.push(computed(width, name, args as bigint[]));
+  } else if (isInteger && !args.some(isSecret)) {
+    stack.push(bounded(width, name, a, b));
   } else if (name === 'wrap_i64' && a instanceof Unknown) {
     stack.push(unknown(BigInt.asUintN(32, a.secret)));
   } else if (b !== undefined && /^(and|or|xor)$/.test(name)) {
@@ -272,6 +303,9 @@ function vector(state: State, { op, lane, map, halves }: Instruction, name: stri
   } else {
     const count = UNARY.test(name) ? 1 : name === 'bitselect' ? 3 : 2;
     const result = mixed(...Array.from({ length: count }, () => popCells(state)));
-    stack.push(/^(any_true|all_true|bitmask)$/.test(name) ? result : filled(result));
+    const isNumber = /^(any_true|all_true|bitmask)$/.test(name);
+    const bits = name === 'bitmask' ? lanes : 1;
+    if (isNumber) stack.push(result === SEEN ? within([0n, (1n << BigInt(bits)) - 1n]) : result);
+    else stack.push(filled(result));
   }
 }

@@ -3,6 +3,7 @@
  * are all parameters that the instance doesn't give. Addresses and lengths don't depend on secrets;
  * so many branches and shift counts do, and what these reveal is all that is revealed.
  */
+import type { Module } from './decode.ts';
 import { Flow } from './flow.ts';
 import { choices, functionNamed, GLOBAL, isStatic, type Kernel } from './kernel.ts';
 import type { Statement } from './statements.ts';
@@ -18,23 +19,29 @@ const APART = 262_144;
  *
  *   shifts 1               so many shift counts depend on secrets
  *   f & 7                  these bits of the result of f are revealed
+ *   A..B at f              so is the memory between two exported addresses, when f is called
  *   after f(logn, 2, IN)   f has run before; its branches count. Arguments are numbers, names of the
  *                          instance or exported addresses
  */
 const reveals: Statement = (kernel, [count, ...declared]) => {
   const { module, instance, index } = kernel;
   const bits = new Map<number, bigint>();
+  const opened = new Map<number, [from: number, to: number][]>();
   const before: (readonly [index: number, args: Value[]])[] = [];
   let shifts = 0;
   for (const text of declared) {
     const match = DECLARED.exec(text);
     if (match === null) throw new Error(`not a declaration: ${text}`);
-    const [, number, masked, mask, name, list] = match;
+    const [, number, masked, mask, from, to, at, name, list] = match;
     if (number !== undefined) shifts = Number(number);
     else if (masked !== undefined) bits.set(functionNamed(module, masked), BigInt(mask!));
-    else before.push(earlier(kernel, name!, list!));
+    else if (at !== undefined) {
+      const range = [from!, to!].map((one) => Number(exported(module, one)!)) as [number, number];
+      const place = functionNamed(module, at);
+      opened.set(place, [...(opened.get(place) ?? []), range]);
+    } else before.push(earlier(kernel, name!, list!));
   }
-  const flow = new Flow(module, bits);
+  const flow = new Flow(module, bits, opened);
   const args = parametersOf(kernel).map(({ name, type }, i) => {
     const value = instance[name] ?? (type === 'usize' ? FIRST + APART * i : undefined);
     return value === undefined ? SECRET : BigInt(value);
@@ -50,19 +57,23 @@ const reveals: Statement = (kernel, [count, ...declared]) => {
     });
   compare('branches', flow.revealing, Number(count));
   compare('shift counts', flow.shifting, shifts);
-  const unused = [...bits.keys()].find((index) => !flow.called.has(index));
-  kernel.check(unused === undefined, () => 'a function whose result is revealed is not called');
+  const unused = [...bits.keys(), ...opened.keys()].find((index) => !flow.called.has(index));
+  kernel.check(unused === undefined, () => 'a function that reveals something is not called');
 };
 
-const DECLARED = /^(?:shifts (\d+)|(\w+) & (\d+)|after (\w+)\((.*)\))$/;
+const DECLARED = /^(?:shifts (\d+)|(\w+) & (\d+)|(\w+)\.\.(\w+) at (\w+)|after (\w+)\((.*)\))$/;
+
+function exported(module: Module, name: string): bigint | undefined {
+  const own = module.exports.get(name);
+  return own?.kind === GLOBAL ? module.globals[own.index]!.value : undefined;
+}
 
 /** A call that comes before. */
 function earlier({ module, instance }: Kernel, name: string, list: string) {
   const index = functionNamed(module, name);
   const args = list.split(', ').map((text) => {
-    const own = module.exports.get(text);
-    if (own?.kind === GLOBAL) return module.globals[own.index]!.value;
-    return BigInt(Object.hasOwn(instance, text) ? instance[text]! : text);
+    const address = exported(module, text);
+    return address ?? BigInt(Object.hasOwn(instance, text) ? instance[text]! : text);
   });
   const { length } = module.types[module.functions[index]!]!.parameters;
   if (args.length !== length) throw new Error(`${name} has ${length} parameters`);

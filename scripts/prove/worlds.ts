@@ -4,12 +4,28 @@
  * values, too; a byte of memory is a cell.
  */
 
+/** The bounds of a signed number, both included. */
+export type Range = readonly [low: bigint, high: bigint];
+
+/** What a comparison has compared. */
+export interface Test {
+  readonly name: string;
+  readonly a: Value;
+  readonly b: Value;
+}
+
 /** A number that isn't known, and which of its bits may depend on secrets. */
 export class Unknown {
   readonly secret: bigint;
+  /** Of a number without secrets. */
+  readonly range: Range | undefined;
+  /** Of the result of a comparison. */
+  readonly test: Test | undefined;
 
-  constructor(secret: bigint) {
+  constructor(secret: bigint, range?: Range, test?: Test) {
     this.secret = secret;
+    this.range = range;
+    this.test = test;
   }
 }
 
@@ -26,6 +42,21 @@ export type Value = bigint | Unknown | Cells;
 
 export const isCells = (value: Value): value is Cells => Array.isArray(value);
 export const unknown = (secret: bigint): Unknown => (secret === 0n ? SEEN : new Unknown(secret));
+
+export function rangeOf(value: Value | undefined): Range | undefined {
+  return typeof value === 'bigint' ? [value, value] : (value as Partial<Unknown>)?.range;
+}
+
+/** The same, as another object: not known to be equal to any other. */
+export const fresh = <T extends Value>(value: T): T | Unknown =>
+  value instanceof Unknown && value.range !== undefined ? new Unknown(0n, value.range) : value;
+
+/** The same without bounds. */
+export const plain = <T extends Value>(value: T): T | Unknown =>
+  value instanceof Unknown && value.range !== undefined ? SEEN : value;
+
+export const least = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const most = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /** The bits of a number that may depend on secrets. */
 export const secretOf = (value: Value): bigint => (value instanceof Unknown ? value.secret : 0n);
@@ -57,14 +88,20 @@ const joinCells = (a: number, b: number): number => (a === b ? a : Math.max(a, b
 
 /** What is true of both values, when control flow has revealed which one it is. */
 export function join(a: Value, b: Value): Value {
-  if (isEqual(a, b)) return a;
+  if (a === b) return a;
   if (isCells(a) && isCells(b)) return a.map((cell, i) => joinCells(cell, b[i]!));
-  return unknown(secretOf(a) | secretOf(b));
+  const [first, second] = [rangeOf(a), rangeOf(b)];
+  if (first === undefined || second === undefined) return unknown(secretOf(a) | secretOf(b));
+  return new Unknown(0n, [least(first[0], second[0]), most(first[1], second[1])]);
 }
 
 export function isEqual(a: Value, b: Value): boolean {
   if (a === b) return true;
-  if (a instanceof Unknown) return b instanceof Unknown && a.secret === b.secret;
+  if (a instanceof Unknown) {
+    const isSameRange = (one: Unknown) =>
+      one.range?.[0] === a.range?.[0] && one.range?.[1] === a.range?.[1];
+    return b instanceof Unknown && a.secret === b.secret && isSameRange(b);
+  }
   return isCells(a) && isCells(b) && a.every((cell, i) => cell === b[i]);
 }
 
@@ -125,6 +162,30 @@ export class World {
     });
   }
 
+  /** The cells from one address to another that may have been replaced by some. */
+  blur(from: number, to: number, by: Cells): void {
+    const cell = by.includes(SECRET_CELL) ? SECRET_CELL : SEEN_CELL;
+    for (let at = from; at < to; at++) {
+      const old = this.#page(at).cells[at % PAGE]!;
+      if (old < cell) this.store(at, [cell]);
+    }
+  }
+
+  /** What is from one address to another is revealed. */
+  reveal(from: number, to: number): void {
+    for (let at = from; at < to; at++) {
+      if (this.#page(at).cells[at % PAGE] === SECRET_CELL) this.store(at, [SEEN_CELL]);
+    }
+  }
+
+  /** Whether a cell from one address to another may depend on secrets. */
+  isSecret(from: number, to: number): boolean {
+    for (let at = from; at < to; at++) {
+      if (this.#page(at).cells[at % PAGE] === SECRET_CELL) return true;
+    }
+    return false;
+  }
+
   /** Those of the pages that were touched that differ: other pages are shared. */
   #differences(other: World): number[] {
     return [...this.touched].filter((number) =>
@@ -140,7 +201,7 @@ export class World {
   /** Joins another world of the same call into this one. */
   join(other: World): void {
     other.globals.forEach((value, i) => {
-      this.globals[i] = join(this.globals[i]!, value);
+      this.globals[i] = plain(join(this.globals[i]!, value));
     });
     for (const number of this.#differences(other)) {
       const { cells } = other.#pages[number]!;
