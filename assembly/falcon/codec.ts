@@ -256,8 +256,7 @@ function decodeTwelveBits(src: usize, s2: usize, copy: usize, logn: i32): bool {
  * Bounds: any s2
  * Memory: s2, sig
  * Errors: 0 if it cannot be written: |s2| > 2047, or too long for the form. Otherwise the length.
- * Proof:  reveals(0, SIG..PREPARED at encodeSignature, S2..PRODUCT at encodeSignature),
- *         format in {0, 1}, logn in {9, 10}
+ * Proof:  reveals(0, S2..PRODUCT at encodeSignature), format in {0, 1}, logn in {9, 10}
  * Proof:  reveals(1), format in {2}, logn in {9, 10}
  */
 export function encodeSignature(sig: usize, s2: usize, format: i32, logn: i32): i32 {

@@ -446,13 +446,30 @@ describe('what control flow and addresses reveal', () => {
     },
   );
 
-  test.each(['expandSecretKey', 'signExpanded', 'signHedged'])(
-    'an address that %s takes from a secret is found',
-    (name) => {
-      const says = /^an address depends on an input/;
-      expect(refusal(job(name), withStart(name, ...address))).toMatch(says);
-    },
-  );
+  test.each([
+    ['expandSecretKey', 'expandSecretKey'],
+    ['signExpanded', 'signExpanded'],
+    ['signExpanded', 'attempt'],
+    ['signHedged', 'signHedged'],
+    ['signReproducibly', 'signReproducibly'],
+    ['encodeSignature', 'compress'],
+  ])('in a proof of %s, an address that %s takes from a secret is found', (name, place) => {
+    const says = /^an address depends on an input/;
+    expect(refusal(job(name), withStart(place, ...address))).toMatch(says);
+  });
+
+  test('a branch on more than s2 while it is compressed is found', () => {
+    const encoder = job('encodeSignature');
+    expect(refusal(encoder, falcon)).toBeUndefined();
+    const says = /^1 branches depend on inputs instead of 0: compress/;
+    expect(refusal(encoder, withStart('compress', ...branch))).toMatch(says);
+  });
+
+  test('compression without its s2 revealed is found', () => {
+    const own = { ...job('encodeSignature'), instance: { format: 0, logn: 10 } };
+    expect(refusal(own, falcon)).toBeUndefined();
+    expect(refusal(withArgs(own, '0'), falcon)).toMatch(/^an address is not known: compress/);
+  });
 
   test('where a sponge stands is known only after what has filled it', () => {
     const says = /^an address depends on an input: shakeAbsorb/;
@@ -463,6 +480,7 @@ describe('what control flow and addresses reveal', () => {
     ['after absorbKey(logn)', /^absorbKey has 2 parameters$/],
     ['after nothing()', /^0 functions are called nothing$/],
     ['shift 1', /^not a declaration: shift 1$/],
+    ['S2..PRODUCT at compress', /^a function that reveals something is not called$/],
   ])('a declaration of %s is refused', (text, says) => {
     expect(refusal(withArgs(job('startHedged'), '0', text), falcon)).toMatch(says);
   });
