@@ -157,8 +157,9 @@ export function finishCoins(kind: i32): void {
  * Secret: EXPANDED, SEEDS
  * Errors: E_INTERNAL, as signExpanded; otherwise the signature's length
  * Proof:  reveals(7, shifts 1, judgeFour & 4294967295, SIG..PREPARED at encodeSignature,
- *         S2..PRODUCT at encodeSignature, after absorbKey(logn, kind), after startCoins(logn, kind),
- *         after updateCoins(kind, IN, messageLen), after finishCoins(kind)),
+ *         S2..PRODUCT at encodeSignature, after absorbKey(logn, kind),
+ *         after startCoins(logn, kind), after updateCoins(kind, IN, messageLen),
+ *         after finishCoins(kind)),
  *         logn kind format messageLen in {9 0 2 200, 9 1 2 64, 10 1 2 200}
  * Builds: falcon, falcon.relaxed
  * Proof:  reveals(7, shifts 1, judgeFour & 4294967295, SHAKE..SK at squeezePoint,

@@ -67,10 +67,10 @@ export function expandSecretKey(logn: i32): i32 {
 /**
  * Signs with the expanded key in EXPANDED.
  *
- * Revealed in the compressed and the padded form: the point, by its sponge; s2 of every attempt, of
- * which branches and addresses take no more than |s2| >> 7, a coefficient beyond 2047, and where the
- * form is full; the rest of the memory that is opened holds the signature, its parts, and the point.
- * A rejected attempt shows as much, since its s2 is encoded before its norm is known.
+ * Revealed in the compressed and the padded form: the sponge of the point, and s2 of every attempt,
+ * of which branches and addresses take |s2| >> 7, whether it exceeds 2047, and where the form is
+ * full. A rejected attempt shows as much: s2 is encoded before its norm is known. The rest of the
+ * memory that is opened holds the point, and the signature and its parts.
  *
  * One hash point gets one signature: failed attempts are overwritten, never released. Each attempt
  * continues the stream of SHAKE256(sampler seed) by 56 bytes, like the reference after a vector

@@ -20,8 +20,8 @@ const APART = 262_144;
  *   shifts 1               so many shift counts depend on secrets
  *   f & 7                  these bits of the result of f are revealed
  *   A..B at f              so is the memory between two exported addresses, when f is called
- *   after f(logn, 2, IN)   f has run before; its branches count. Arguments are numbers, names of the
- *                          instance or exported addresses
+ *   after f(logn, 2, IN)   f has run before; its branches count. Arguments are numbers, names of
+ *                          the instance or exported addresses
  */
 const reveals: Statement = (kernel, [count, ...declared]) => {
   const { module, instance, index } = kernel;

@@ -74,7 +74,7 @@ const OPPOSITE: Readonly<Record<string, string>> = {
 const mirrored = (name: string): string =>
   name.replace(/^[lg]/, (letter) => (letter === 'l' ? 'g' : 'l'));
 
-/** The bounds of both operands, if the comparison of the signed numbers is the one that is meant. */
+/** The bounds of both operands, if a comparison of the signed numbers is what is meant. */
 function rangesOf({ name, a, b }: Test): readonly [Range, Range] | undefined {
   const [first, second] = [rangeOf(a), rangeOf(b)];
   if (first === undefined || second === undefined) return undefined;
