@@ -5,8 +5,9 @@ import type { Module } from '../../scripts/prove/decode.ts';
 import { functionNamed } from '../../scripts/prove/kernel.ts';
 import { build, readModule } from '../../scripts/prove/modules.ts';
 import { refusal } from '../../scripts/prove/mutants.ts';
-import { type Job, jobsOf, needsSolver } from '../../scripts/prove/prove.ts';
+import { type Job, jobsOf, nameOf, needsSolver } from '../../scripts/prove/prove.ts';
 import { hasZ3 } from '../../scripts/prove/smt.ts';
+import { address, withStart } from './planted.ts';
 
 const FAULTS = [
   {
@@ -132,4 +133,13 @@ describe('faults that one block does not show', () => {
       "turns share sums, and don't only add to it within its bounds",
     );
   });
+});
+
+test('an address that the check of a compressed signature takes from a secret is found', () => {
+  const falcon = readModule('falcon')!;
+  const job = jobsOf('falcon', falcon, readContracts()).find(
+    (one) => nameOf(one) === 'falcon signExpanded logn=9 format=0 messageLen=64 profile=0',
+  )!;
+  const says = /^an address depends on an input: decompress/;
+  expect(refusal(job, withStart(falcon, 'decompress', ...address))).toMatch(says);
 });
