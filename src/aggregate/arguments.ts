@@ -7,7 +7,6 @@
  */
 import { toOrdinary } from '../falcon/deterministic.ts';
 import { copyBytes, isIntact, notBytes, readList, typeName } from '../shared/arguments.ts';
-import { equal } from '../shared/bytes.ts';
 import type { AggregateItem } from './batch.ts';
 import { MAX_ITEMS } from './container.ts';
 import type { Statement } from './statement.ts';
@@ -35,18 +34,12 @@ export function readStatements(statements: unknown): Statement[] {
 }
 
 /**
- * Copies the next statement of a stream. @param like an earlier one, whose key is shared if equal
+ * Reads the next statement of a stream, without copying.
  *
  * @throws TypeError unless it is an object whose fields are bytes
  */
-export function copyStatement(value: unknown, index: number, like?: Statement): Statement {
-  const { publicKey, message } = readElement('statements', value, index, statementOf);
-  const isSame = like !== undefined && equal(like.publicKey, publicKey);
-  return {
-    publicKey: isSame ? like.publicKey : copyBytes('publicKey', publicKey),
-    message: copyBytes('message', message),
-  };
-}
+export const readStatement = (value: unknown, index: number): Statement =>
+  readElement('statements', value, index, statementOf);
 
 /**
  * Copies the next item of a stream. Deterministic signatures are converted, as by `readItems`.

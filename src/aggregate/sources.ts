@@ -82,11 +82,12 @@ export class Source {
   }
 
   #orAborted(step: unknown): unknown {
+    if (this.#signal === undefined) return step;
     if (typeof (step as Promise<unknown>)?.then !== 'function') return step;
     return new Promise((resolve, reject) => {
       this.#stop = reject;
       // The source may have aborted the call itself.
-      if (this.#signal?.aborted) this.#onAbort();
+      if (this.#signal!.aborted) this.#onAbort();
       (step as Promise<unknown>).then(resolve, reject);
     }).finally(() => {
       this.#stop = undefined;

@@ -18,8 +18,9 @@
 import type { ParameterSet } from '../falcon/index.ts';
 import { FALCON_512, FALCON_1024 } from '../falcon/params.ts';
 import { shake256, startShake256 } from '../falcon/points.ts';
-import { ascii, concat, concatAll } from '../shared/bytes.ts';
-import { lengthOf } from '../shared/intrinsics.ts';
+import { readBytes } from '../shared/arguments.ts';
+import { ascii, concat } from '../shared/bytes.ts';
+import { lengthOf, set } from '../shared/intrinsics.ts';
 
 export const COMMITMENT_BYTES = 32;
 
@@ -59,8 +60,8 @@ export class StatementHash {
   }
 
   /** Adds the next statements; see `statementDigest`. */
-  add(statements: readonly Statement[]): void {
-    this.#hash.update(concatAll([...framed(statements)]));
+  add({ bytes }: StatementBlock): void {
+    this.#hash.update(bytes);
   }
 
   /** Returns the commitment; make no further calls then. */
@@ -69,9 +70,64 @@ export class StatementHash {
   }
 }
 
+/** Room for 128 keys of Falcon-512, with messages of 100 bytes. */
+const ROOM_BYTES = 2 ** 17;
+
+/** Copies of consecutive statements in one buffer, as they are hashed; see `statementDigest`. */
+export class StatementBlock {
+  /** the copies: views of the buffer */
+  readonly statements: Statement[] = [];
+  #buffer = new Uint8Array(ROOM_BYTES);
+  #length = 0;
+
+  /** number of their bytes */
+  get length(): number {
+    return this.#length;
+  }
+
+  get bytes(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  /** Copies a statement. @throws TypeError if one of its arrays is detached */
+  add({ publicKey, message }: Statement): void {
+    const [key, text] = [readBytes('publicKey', publicKey), readBytes('message', message)];
+    const keyAt = this.#length + 1;
+    const lengthAt = keyAt + key.length;
+    const textAt = lengthAt + 4;
+    const end = textAt + text.length;
+    if (end > this.#buffer.length) {
+      // Earlier copies stay where they are.
+      const larger = new Uint8Array(Math.max(end, 2 * this.#buffer.length));
+      set(larger, this.bytes);
+      this.#buffer = larger;
+    }
+    const buffer = this.#buffer;
+    buffer[this.#length] = lognOf(publicKey);
+    key.copyTo(buffer, keyAt);
+    set(buffer, u32(text.length), lengthAt);
+    text.copyTo(buffer, textAt);
+    this.#length = end;
+    this.statements.push({
+      publicKey: buffer.subarray(keyAt, lengthAt),
+      message: buffer.subarray(textAt, end),
+    });
+  }
+
+  /** Makes room for other statements: these are overwritten. */
+  clear(): void {
+    this.statements.length = 0;
+    this.#length = 0;
+    if (this.#buffer.length > 16 * ROOM_BYTES) this.#buffer = new Uint8Array(ROOM_BYTES);
+  }
+}
+
+const lognOf = (publicKey: Uint8Array): number =>
+  setOfPublicKey(publicKey) === 'falcon512' ? 9 : 10;
+
 function* framed(statements: readonly Statement[]): Generator<Uint8Array> {
   for (const { publicKey, message } of statements) {
-    yield Uint8Array.of(setOfPublicKey(publicKey) === 'falcon512' ? 9 : 10);
+    yield Uint8Array.of(lognOf(publicKey));
     yield publicKey;
     yield u32(message.length);
     yield message;

@@ -4,7 +4,7 @@
  */
 import { equal } from '../shared/bytes.ts';
 import { Slices } from '../shared/threads/slices.ts';
-import { copyStatement } from './arguments.ts';
+import { readStatement } from './arguments.ts';
 import { invalidItems } from './batch.ts';
 import { BundleReader } from './bundle.ts';
 import { type ParsedHeader, parseHeader } from './container.ts';
@@ -24,9 +24,9 @@ import {
   START_BYTES,
 } from './series.ts';
 import { ByteReader, type Source, withSources } from './sources.ts';
-import { type Statement, StatementHash } from './statement.ts';
+import { StatementBlock, StatementHash } from './statement.ts';
 
-/** Statements that are read before they are folded: at most so many, or bytes of messages. */
+/** Statements that are read before they are folded: at most so many, or so many bytes. */
 const BLOCK_ITEMS = 128;
 const BLOCK_BYTES = 2 ** 20;
 
@@ -48,9 +48,9 @@ class StreamVerifier {
   readonly #options: CheckedOptions;
   readonly #slices: Slices;
   #first: ParsedHeader | undefined;
-  /** number of statements that have been read, and the last one */
+  readonly #block = new StatementBlock();
+  /** number of statements that have been read */
   #count = 0;
-  #last: Statement | undefined;
 
   constructor(bytes: ByteReader, list: Source, options: CheckedOptions) {
     const { signal, onProgress } = options;
@@ -99,9 +99,9 @@ class StreamVerifier {
     if (element === undefined) return false;
     try {
       for (let left = header.kinds.length; left > 0; ) {
-        const block = await this.#block(left);
-        if (block === undefined || !(await this.#run(element.add(block)))) return false;
-        left -= block.length;
+        if (!(await this.#read(left))) return false;
+        if (!(await this.#run(element.add(this.#block)))) return false;
+        left -= this.#block.statements.length;
       }
       return element.conclude();
     } finally {
@@ -109,18 +109,17 @@ class StreamVerifier {
     }
   }
 
-  /** Reads the next statements, at most `most`. @returns undefined if there are none */
-  async #block(most: number): Promise<Statement[] | undefined> {
-    const block: Statement[] = [];
-    let bytes = 0;
-    while (block.length < Math.min(most, BLOCK_ITEMS) && bytes < BLOCK_BYTES) {
+  /** Reads the next block of statements, at most `most`. @returns false if they end in it */
+  async #read(most: number): Promise<boolean> {
+    const block = this.#block;
+    block.clear();
+    const count = Math.min(most, BLOCK_ITEMS);
+    while (block.statements.length < count && block.length < BLOCK_BYTES) {
       const next = await this.#list.next();
-      if (next === undefined) return undefined;
-      this.#last = copyStatement(next.value, this.#count++, this.#last);
-      block.push(this.#last);
-      bytes += this.#last.message.length;
+      if (next === undefined) return false;
+      block.add(readStatement(next.value, this.#count++));
     }
-    return block;
+    return true;
   }
 
   async #run(work: Generator<number, boolean>): Promise<boolean> {
@@ -153,21 +152,22 @@ class ElementVerifier {
   }
 
   /** Takes the next statements; yields the progress. @returns false if they are refused */
-  *add(block: readonly Statement[]): Generator<number, boolean> {
+  *add(block: StatementBlock): Generator<number, boolean> {
     const { kinds, profile } = this.#header;
+    const { statements } = block;
     const from = this.#count;
-    this.#count += block.length;
-    if (!haveSets(block, kinds.subarray(from))) return false;
+    this.#count += statements.length;
+    if (!haveSets(statements, kinds.subarray(from))) return false;
     const coded = sliceSalts(this.#header.salts, from, this.#count);
-    const salts = completeSalts(coded, block);
-    if (!areCodedAs(coded.runs, salts, block)) return false;
+    const salts = completeSalts(coded, statements);
+    if (!areCodedAs(coded.runs, salts, statements)) return false;
     this.#hash.add(block);
     if (!(this.#body instanceof BundleReader)) {
-      return yield* this.#body.add(statedItems(block, salts));
+      return yield* this.#body.add(statedItems(statements, salts));
     }
     const signatures = this.#body.read(salts);
     if (signatures === undefined) return false;
-    const items = block.map((statement, i) => ({ ...statement, signature: signatures[i]! }));
+    const items = statements.map((statement, i) => ({ ...statement, signature: signatures[i]! }));
     return invalidItems(items, profile).length === 0;
   }
 

@@ -35,8 +35,16 @@ const onMachine = <T>(body: (machine: Machine) => T): T => run(bestModule(), fal
 const coefficients = ({ memory }: Machine, at: number, n: number): Coefficients =>
   new Int16Array(memory.buffer, at, n);
 
-const residues = ({ memory }: Machine, at: number, n: number): Uint16Array<ArrayBuffer> =>
-  new Uint16Array(memory.buffer, at, n);
+/** Copies n coefficients in [0, q). */
+function residues(
+  { memory }: Machine,
+  at: number,
+  n: number,
+  to = new Uint16Array(n),
+): Uint16Array<ArrayBuffer> {
+  set(to, new Uint16Array(memory.buffer, at, n));
+  return to;
+}
 
 /** Maximum magnitude of a coefficient of s2. */
 const MAX_S2 = 2047;
@@ -116,12 +124,14 @@ export function encodeSignature(decoded: DecodedSignature): Bytes | undefined {
 /**
  * Decodes a public key.
  *
- * @returns h, n coefficients in [0, q), or the reason why it is not a key of this parameter set
+ * @param to receives the n coefficients; a new array if omitted
+ * @returns h in `to`, in [0, q), or the reason why it is not a key of this parameter set
  * @throws TypeError if it is not bytes
  */
 export function decodePublicKey(
   parameterSet: ParameterSet,
   publicKey: Uint8Array,
+  to?: Uint16Array<ArrayBuffer>,
 ): Uint16Array<ArrayBuffer> | InvalidReason {
   const { logn, lengths } = paramsOf(parameterSet);
   const input = readBytes('publicKey', publicKey);
@@ -131,7 +141,7 @@ export function decodePublicKey(
     input.copyTo(machine.publicKey);
     const status = exports.decodePublicKey(logn);
     if (status !== 0) return reasonOf(status);
-    return residues(machine, exports.PRODUCT.value, 1 << logn).slice();
+    return residues(machine, exports.PRODUCT.value, 1 << logn, to);
   });
 }
 
@@ -139,7 +149,8 @@ export function decodePublicKey(
  * Hashes a salt and a message to a point.
  *
  * @param profile the hash-to-point profile. Default: `round3`
- * @returns c, n coefficients in [0, q)
+ * @param to receives the n coefficients; a new array if omitted
+ * @returns c in `to`, in [0, q)
  * @throws TypeError or RangeError for wrong types, a salt that is not 40 bytes long, or a profile
  *   that the set does not have
  */
@@ -148,6 +159,7 @@ export function hashToPoint(
   salt: Uint8Array,
   message: Uint8Array,
   profile: Profile = 'round3',
+  to?: Uint16Array<ArrayBuffer>,
 ): Uint16Array<ArrayBuffer> {
   const { logn, lengths, profileNumber } = paramsIn(profile, parameterSet);
   const inputSalt = readBytes('salt', salt, lengths.salt);
@@ -157,7 +169,7 @@ export function hashToPoint(
     inputSalt.copyTo(signature, 1);
     const messageLength = machine.takeMessage(input, exports.SIG.value + 1);
     exports.hashToPoint(logn, messageLength, profileNumber);
-    return residues(machine, exports.POINT.value, 1 << logn).slice();
+    return residues(machine, exports.POINT.value, 1 << logn, to);
   });
 }
 

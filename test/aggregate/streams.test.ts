@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type AggregateItem,
+  aggregate,
   aggregateStream,
   type Statement,
   verifyAggregateStream,
@@ -9,6 +10,7 @@ import {
 import { keepInstance, takeInstance } from '../../src/aggregate/proof/instances.ts';
 import { joinSeries, MAX_ELEMENT_BYTES } from '../../src/aggregate/series.ts';
 import { bestModule } from '../../src/aggregate/wasm.ts';
+import { falcon512 } from '../../src/falcon/index.ts';
 import { deferred } from '../../src/shared/wait.ts';
 import { frozenCases } from '../reference/frozenCases.ts';
 
@@ -122,6 +124,32 @@ describe('verifyAggregateStream', () => {
     ]);
     // what follows the fault is not read
     expect(other.seen).toEqual(['next', 'next', 'return']);
+  });
+
+  test('copies a statement of any length before it asks for the next one', async () => {
+    const { publicKey, secretKey } = falcon512.keygen();
+    // more than a block has room for, and than is kept for the next block
+    const lengths = [5, 200_000, 7, 3_000_000, 0, 9];
+    const signed = lengths.map((length, i) => {
+      const message = new Uint8Array(length).fill(i + 1);
+      return { publicKey, message, signature: falcon512.sign(message, secretKey) };
+    });
+    const bundle = await aggregate(signed, { format: 'bundle' });
+    const [key, text] = [new Uint8Array(publicKey.length), new Uint8Array(Math.max(...lengths))];
+    function* statements(wrong?: number) {
+      for (const [i, { message }] of signed.entries()) {
+        key.set(publicKey);
+        text.set(message);
+        if (i === wrong) text[message.length - 1]! ^= 1;
+        yield { publicKey: key, message: text.subarray(0, message.length) };
+        key.fill(0);
+        text.fill(0);
+      }
+    }
+    expect(await verifyAggregateStream([bundle], statements())).toBe(true);
+    for (const i of [0, 1, 2, 3, 5]) {
+      expect(await verifyAggregateStream([bundle], statements(i))).toBe(false);
+    }
   });
 
   test('closes what it has not begun to read', async () => {
