@@ -230,25 +230,22 @@ export class Labrador {
       const target = this.row(out, row);
       // From the second call onwards, `out` is one of the summands.
       for (let from = 0; from < rows.length; ) {
-        const list: { at: number; form: number }[] =
-          from === 0 ? [] : [{ at: target, form: extra.at + FORM_BYTES }];
-        while (list.length < MAX_COMBINED && from < rows.length) {
-          list.push({ at: rows[from]!, form: c.at + FORM_BYTES * from });
-          from += 1;
+        const vectors = from === 0 ? [] : [target];
+        const forms = from === 0 ? [] : [extra.at + FORM_BYTES];
+        for (; vectors.length < MAX_COMBINED && from < rows.length; from++) {
+          vectors.push(rows[from]!);
+          forms.push(c.at + FORM_BYTES * from);
         }
-        if (list.length % 2 === 1) list.push({ at: list[0]!.at, form: extra.at });
-        const addresses = new Uint32Array(this.#buffer, this.#rowsAt, MAX_COMBINED);
-        for (const [i, { at, form }] of list.entries()) {
-          addresses[i] = at;
-          if (i % 2 === 0) {
-            kernels.prepareCoefficients(
-              prepared + COEFFICIENT_PAIR_BYTES * (i / 2),
-              form,
-              list[i + 1]!.form,
-            );
-          }
+        if (vectors.length % 2 === 1) {
+          vectors.push(vectors[0]!);
+          forms.push(extra.at);
         }
-        kernels.combine(target, list.length, prepared, out.blocks);
+        new Uint32Array(this.#buffer, this.#rowsAt, MAX_COMBINED).set(vectors);
+        for (let i = 0; i < forms.length; i += 2) {
+          const pair = prepared + COEFFICIENT_PAIR_BYTES * (i / 2);
+          kernels.prepareCoefficients(pair, forms[i]!, forms[i + 1]!);
+        }
+        kernels.combine(target, vectors.length, prepared, out.blocks);
       }
     });
   }

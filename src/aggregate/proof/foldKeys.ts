@@ -50,35 +50,44 @@ export const shortCoefficients = (
  */
 export function foldKeys<Use extends KeyUse>(
   lab: Labrador,
-  { columns: { from, to }, uses }: KeysFold<Use>,
+  fold: KeysFold<Use>,
   coefficientsOf = (lab: Labrador, list: readonly Use[]): (readonly Forms[])[] =>
     list.map((use) => shortCoefficients(lab, use)),
 ): Blocks[] {
-  return lab.scope(() => {
-    const coefficients = coefficientsOf(lab, uses);
-    const sums = uses.flatMap((use, i): KeySum[] => {
-      const end = Math.max(from, Math.min(to, use.columns));
-      return coefficients[i]!.map((challenges, part) => {
-        return { challenges, part, end, out: lab.vecs(1, end - from) };
-      });
+  return lab.scope(() =>
+    sumKeys(lab, fold, coefficientsOf(lab, fold.uses)).map((out) => {
+      clearBeyond(lab, out);
+      return blocksOf(lab, out);
+    }),
+  );
+}
+
+/**
+ * Like `foldKeys`, by coefficients that are given; columns beyond the last one are not cleared.
+ * Valid until the enclosing scope ends.
+ */
+export function sumKeys(
+  lab: Labrador,
+  { columns: { from, to }, uses }: KeysFold,
+  coefficients: readonly (readonly Forms[])[],
+): Vecs[] {
+  const sums = uses.flatMap((use, i): KeySum[] => {
+    const end = Math.max(from, Math.min(to, use.columns));
+    return coefficients[i]!.map((challenges, part) => {
+      return { challenges, part, end, out: lab.vecs(1, end - from) };
     });
-    const end = Math.max(...sums.map((sum) => sum.end));
-    const keys = keysSeed(lab);
-    const rows = lab.vecs(Math.max(...uses.map((use) => use.rows)), RUN);
-    for (const i of Array(Math.ceil((end - from) / RUN)).keys()) {
-      const at = from + RUN * i;
-      addRun(lab, keys, rows, at, { from, to: Math.min(end, at + RUN) }, sums);
-    }
-    for (const [i, { out, part }] of sums.entries()) {
-      if (part > 0) joinParts(lab, sums[i - 1]!.out, out);
-    }
-    return sums
-      .filter(({ part }) => part === 0)
-      .map(({ out }) => {
-        clearBeyond(lab, out);
-        return blocksOf(lab, out);
-      });
   });
+  const end = Math.max(...sums.map((sum) => sum.end));
+  const keys = keysSeed(lab);
+  const rows = lab.vecs(Math.max(...uses.map((use) => use.rows)), RUN);
+  for (const i of Array(Math.ceil((end - from) / RUN)).keys()) {
+    const at = from + RUN * i;
+    addRun(lab, keys, rows, at, { from, to: Math.min(end, at + RUN) }, sums);
+  }
+  for (const [i, { out, part }] of sums.entries()) {
+    if (part > 0) joinParts(lab, sums[i - 1]!.out, out);
+  }
+  return sums.filter(({ part }) => part === 0).map(({ out }) => out);
 }
 
 interface KeySum {

@@ -13,10 +13,13 @@ import {
   type Smalls,
   type Vecs,
 } from '../wasm.ts';
-import { Q, Q_NUMBER } from './constants.ts';
+import { DEGREE, Q, Q_NUMBER } from './constants.ts';
 
 const HALF_Q = (Q - 1n) / 2n;
 const HALF_Q_NUMBER = Number(HALF_Q);
+
+/** Columns that are converted at the same time. */
+const RUN = 256;
 
 /** Coefficients that can be transferred to another thread. */
 export type Values = BigInt64Array<ArrayBuffer>;
@@ -50,6 +53,19 @@ export function vecOfBlocks(lab: Labrador, { columns, values }: Blocks): Vecs {
 
 /** Copies polynomials unchanged. */
 export const valuesOf = (lab: Labrador, coefs: Coefs): Values => lab.i64(coefs).slice();
+
+/** Copies the columns of a vector of one row, as coefficients. */
+export function valuesOfVec(lab: Labrador, { at, columns }: Vecs): Values {
+  const values = new BigInt64Array(DEGREE * columns);
+  for (let from = 0; from < columns; from += RUN) {
+    lab.scope(() => {
+      const coefs = lab.coefs(Math.min(RUN, columns - from));
+      lab.kernels.vecToCoefs(coefs.at, at, from, coefs.count);
+      values.set(lab.i64(coefs), DEGREE * from);
+    });
+  }
+  return values;
+}
 
 /**
  * Copies polynomials of another module to this one's memory; of several modules, their sum mod q.

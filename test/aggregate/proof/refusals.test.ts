@@ -11,7 +11,14 @@ import { keepInstance, onInstance, takeInstance } from '../../../src/aggregate/p
 import { itemsWithin } from '../../../src/aggregate/proof/itemColumns.ts';
 import { liftsOf } from '../../../src/aggregate/proof/lifts.ts';
 import { isShortProjection, PROJECTION_LENGTH } from '../../../src/aggregate/proof/projection.ts';
-import { joinLists } from '../../../src/aggregate/proof/ring.ts';
+import {
+  type Blocks,
+  joinLists,
+  sumOfLists,
+  type Values,
+  valuesOfVec,
+  vecOfBlocks,
+} from '../../../src/aggregate/proof/ring.ts';
 import { degreeOf, parametersFor } from '../../../src/aggregate/proof/shapes.ts';
 import { STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
 import { type FoldedItems, ItemsFolder } from '../../../src/aggregate/proof/verifier/foldItems.ts';
@@ -273,6 +280,12 @@ test('a key that does not decode, whatever the proof is', async () => {
   }
 });
 
+/** The sum of vectors, as coefficients. */
+const sumOf = (summands: readonly Blocks[]): Values =>
+  onInstance(bestModule(), (lab) =>
+    lab.scope(() => sumOfLists(summands.map((one) => valuesOfVec(lab, vecOfBlocks(lab, one))))),
+  )!;
+
 describe('the work of folding', () => {
   const seed = bytesOf('seed', 32);
   const seeds = { jl: seed, lift: seed, combine: seed, amortise: seed, alpha: seed, rho: seed };
@@ -327,14 +340,14 @@ describe('the work of folding', () => {
     const start = vi.spyOn(Seed.prototype, 'start');
     const results = [1, 8].map((parts) => {
       const { jobs, assemble } = plan(40, parts, items);
-      const { items: first, keys, rows } = assemble(jobs.map(folded))!;
+      const { items: first, rows } = assemble(jobs.map(folded))!;
       expect(first.length > 1).toBe(parts > 1);
-      const blocks = [...keys.flatMap(({ inner, outer }) => [inner, ...outer]), ...rows];
+      expect(rows.every((summands) => summands.length > 2)).toBe(parts > 1);
       return {
-        phi: hashed(joinLists(first.map(({ phi }) => phi))),
+        phi: hashed(joinLists(first.map(({ phi }) => phi as Values))),
         sums: sum(first.map(({ sums }) => sums)),
         alphas: sum(first.map(({ alphas }) => alphas)),
-        blocks: blocks.map(({ columns, values }) => [columns, hashed(values)]),
+        rows: rows.map((summands) => hashed(sumOf(summands as readonly Blocks[]))),
       };
     });
     const streams = start.mock.calls.map(([type]) => type);
@@ -355,19 +368,19 @@ describe('the work of folding', () => {
     const parts = [0, 32, 64].map((from, i) => {
       const columns = { from, to: [32, 64, shape.level.n][i]! };
       const here = itemsWithin(shape, columns).map((item) => whole.items[item]!);
-      return folded({ ...whole, columns, items: here }) as FoldedItems;
+      return folded({ ...whole, columns, items: here }) as FoldedItems<Values>;
     });
     const psi = start.mock.calls.filter(([type]) => type === STREAM.psi).length;
     start.mockRestore();
     expect(psi).toBe(3 * 2 * 40);
-    const { phi } = folded(whole) as FoldedItems;
+    const { phi } = folded(whole) as FoldedItems<Values>;
     expect(hashed(joinLists(parts.map((part) => part.phi)))).toBe(hashed(phi));
   });
 
   test('comes to the same for items in blocks of any size', () => {
     const known = signedItems('falcon512', 40);
     const whole = planned(40, 1, known)[0] as Extract<FoldJob, { kind: 'items' }>;
-    const expected = folded(whole) as FoldedItems;
+    const expected = folded(whole) as FoldedItems<Values>;
     // rows end, and runs of columns, within an item and within a block
     for (const sizes of [[1, 15, 1, 23], [33, 7], new Array<number>(40).fill(1)]) {
       const found = onInstance(bestModule(), (lab) =>
@@ -382,7 +395,8 @@ describe('the work of folding', () => {
             // others use the kernels meanwhile
             lab.scope(() => prepareOmega(lab, new Seed(lab, bytesOf('other', 32), 0)));
           }
-          return folder.finish();
+          const folds = folder.finish();
+          return { ...folds, phi: valuesOfVec(lab, folds.phi) };
         }),
       )!;
       expect(hashed(found.phi)).toBe(hashed(expected.phi));

@@ -20,7 +20,7 @@ import { Functionals, partsBytes } from '../functionals.ts';
 import { type Block, type ItemsShape, itemsWithin } from '../itemColumns.ts';
 import { liftsOf } from '../lifts.ts';
 import { Links } from '../linkChallenges.ts';
-import { type Values, valuesOf } from '../ring.ts';
+import type { Values } from '../ring.ts';
 import {
   degreeOf,
   firstRowOfY,
@@ -54,9 +54,10 @@ export interface ItemsFold extends ColumnsOfItems {
   readonly items: readonly StatedItem[];
 }
 
-export interface FoldedItems {
+/** @typeParam Phi coefficients for another module, or a vector of this one */
+export interface FoldedItems<Phi = Values | Vecs> {
   /** phi_z of these columns */
-  readonly phi: Values;
+  readonly phi: Phi;
   /** <rho_j, c>, summed over the items whose first place is here */
   readonly sums: readonly number[];
   /** alpha_i, likewise */
@@ -68,11 +69,15 @@ const LIFTS = liftsOf(0).count;
 /** Columns processed at the same time, a multiple of 32. */
 const RUN = 64;
 
-/** Folds the columns; yields the progress. @returns undefined if a key is not a key of this set */
+/**
+ * Folds the columns; yields the progress. Valid until the enclosing scope ends.
+ *
+ * @returns undefined if a key is not a key of this set
+ */
 export function* foldItems(
   lab: Labrador,
   fold: ItemsFold,
-): Generator<number, FoldedItems | undefined> {
+): Generator<number, FoldedItems<Vecs> | undefined> {
   const folder = new ItemsFolder(lab, fold);
   const isFolded = yield* folder.add({ from: 0, to: fold.shape.count }, fold.items);
   return isFolded ? folder.finish() : undefined;
@@ -128,17 +133,13 @@ export class ItemsFolder {
   }
 
   /** Returns the folds of all blocks. */
-  finish(): FoldedItems {
-    const lab = this.#lab;
+  finish(): FoldedItems<Vecs> {
     const { shape, columns } = this.#of;
     const { level, bucket, width, count } = shape;
     const padding = runsWithin(paddingOfZero({ levels: [level], bucket, width }, count), columns);
     reducePadding(this.#folding, this.#seeds.combine, level.n, padding, columns.from);
-    return lab.scope(() => {
-      const phi = lab.coefs(columns.to - columns.from);
-      lab.kernels.vecToCoefs(phi.at, this.#folding.sum.at, 0, phi.count);
-      return { phi: valuesOf(lab, phi), sums: this.#places.sums(), alphas: this.#places.alphas };
-    });
+    const { sum: phi } = this.#folding;
+    return { phi, sums: this.#places.sums(), alphas: this.#places.alphas };
   }
 }
 
@@ -177,7 +178,7 @@ class Alphas {
   addTo(sum: Int32Array, item: number): void {
     this.#sample(item);
     const values = new Int16Array(this.#lab.kernels.memory.buffer, this.#small, 64);
-    for (const [j, x] of values.entries()) sum[j]! += x;
+    for (let j = 0; j < sum.length; j++) sum[j]! += values[j]!;
   }
 
   #sample(item: number): void {
@@ -203,7 +204,9 @@ class FirstPlaces {
   readonly #onS: number;
   /** the parts of the functionals of the current item */
   readonly #rho: number;
-  readonly #nothing: Int16Array;
+  /** the key of the current item, and its point */
+  readonly #h: Uint16Array<ArrayBuffer>;
+  readonly #c: Int16Array<ArrayBuffer>;
   #item = -1;
   /** F of the three lifts at S without the links, then the links at S, then those at Y */
   readonly #staging: Vecs;
@@ -213,7 +216,8 @@ class FirstPlaces {
     this.#shape = shape;
     this.#columns = columns;
     const n = degreeOf(shape.set);
-    this.#nothing = new Int16Array(n);
+    this.#h = new Uint16Array(n);
+    this.#c = new Int16Array(n);
     this.#functionals = new Functionals(lab, rho, n);
     this.#rho = lab.room(FUNCTIONALS * partsBytes(n));
     this.#links = new Links(lab, lift, shape.width);
@@ -294,21 +298,20 @@ class FirstPlaces {
     this.#item = item;
     const { set, profile } = this.#shape;
     const { publicKey, message, salt } = this.#items.get(item)!;
-    const h = decodePublicKey(set, publicKey);
-    if (typeof h === 'string') return false;
+    if (typeof decodePublicKey(set, publicKey, this.#h) === 'string') return false;
     if (isFirst) this.#alphas.addTo(this.alphas, item);
     // The sums are those of <rho_i, c_i>.
-    const c = isFirst ? centredResidues(hashToPoint(set, salt, message, profile)) : this.#nothing;
-    this.#functionals.write(item, h, this.#rho, c);
+    const c = this.#c.fill(0);
+    if (isFirst) centre(hashToPoint(set, salt, message, profile, new Uint16Array(c.buffer)));
+    this.#functionals.write(item, this.#h, this.#rho, c);
     this.#links.combined(item, this.#alphas.form(item), beta, this.#onY, this.#onS);
     return true;
   }
 }
 
-/** Residues mod p, as integers from -(p - 1)/2 to (p - 1)/2. */
-function centredResidues(residues: Uint16Array): Int16Array {
-  const words = residues.map((x) => (x > FALCON_Q >> 1 ? x - FALCON_Q : x));
-  return new Int16Array(words.buffer);
+/** Turns residues mod p into the words of integers from -(p - 1)/2 to (p - 1)/2. */
+function centre(words: Uint16Array): void {
+  for (let i = 0; i < words.length; i++) if (words[i]! > FALCON_Q >> 1) words[i]! -= FALCON_Q;
 }
 
 /** Folds W at a block: psi of the lifts and -alpha of N1, at both digits of w_i. */

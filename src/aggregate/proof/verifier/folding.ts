@@ -17,7 +17,6 @@ import {
 import { type Seed, startProjection } from '../challenges.ts';
 import { DEGREE } from '../constants.ts';
 import { clearRest, constantForm, formAt } from '../forms.ts';
-import { type Blocks, vecOfBlocks } from '../ring.ts';
 import type { Run } from '../shapes.ts';
 import type { FoldingChallenges } from './openSeeds.ts';
 
@@ -109,8 +108,11 @@ export class Folding {
     const { lab, sum } = this;
     lab.scope(() => {
       const forms = lab.forms(vectors.length + 1);
-      for (const [i, at] of [...coefficients, this.#one].entries()) {
-        lab.bytes(formAt(forms, i), FORM_BYTES).set(lab.bytes(at, FORM_BYTES));
+      const bytes = lab.bytes(0, lab.memoryBytes);
+      let end = forms.at;
+      for (const form of [...coefficients, this.#one]) {
+        bytes.copyWithin(end, form, form + FORM_BYTES);
+        end += FORM_BYTES;
       }
       const blocks = Math.ceil(columns / BLOCK_COLUMNS);
       const at = sum.at + BLOCK_BYTES * (from / BLOCK_COLUMNS);
@@ -119,12 +121,35 @@ export class Folding {
   }
 
   /** Adds the columns of another sum. */
-  addBlocks(blocks: Blocks): void {
-    const { lab } = this;
-    lab.scope(() => {
-      const { at, columns } = vecOfBlocks(lab, blocks);
-      this.addVectors([at], [this.#one], 0, columns);
-    });
+  addSum({ at, columns }: Vecs): void {
+    this.addVectors([at], [this.#one], 0, columns);
+  }
+
+  /**
+   * Adds columns to places `first` onwards of a part, each times the coefficient of its row.
+   *
+   * @param staging a row of one block more than these columns, which is overwritten
+   * @param coefficients one per row of the part
+   */
+  addPlaces(
+    staging: Vecs,
+    { at, columns }: Vecs,
+    first: number,
+    coefficients: readonly number[],
+  ): void {
+    const { lab, sum } = this;
+    for (let done = 0; done < columns; ) {
+      const column = (first + done) % sum.columns;
+      const here = Math.min(sum.columns - column, columns - done);
+      // Whole blocks are added; the first and the last one also contain other columns.
+      const before = column % BLOCK_COLUMNS;
+      clearRest(lab, staging, before);
+      clearRest(lab, staging, before + here);
+      lab.kernels.copyColumns(staging.at, before, at, done, here);
+      const coefficient = coefficients[Math.floor((first + done) / sum.columns)]!;
+      this.addVectors([staging.at], [coefficient], column - before, before + here);
+      done += here;
+    }
   }
 
   /** The addresses of the forms of c_row beta_k. */

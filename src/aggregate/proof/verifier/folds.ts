@@ -5,39 +5,56 @@
  */
 import type { ParameterSet, Profile } from '../../../falcon/index.ts';
 import type { OrdinaryLevel, Parameters, Shape } from '../../parameters/rows.ts';
-import { BLOCK_COLUMNS, bestModule, type Labrador } from '../../wasm.ts';
+import { BLOCK_COLUMNS, bestModule, type Labrador, type Vecs } from '../../wasm.ts';
 import { type Columns, splitByCost, splitColumns } from '../columns.ts';
-import { foldKeys, type KeysFold } from '../foldKeys.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
-import { type Blocks, joinBlocks } from '../ring.ts';
+import { type Blocks, blocksOf, joinBlocks, type Values, valuesOfVec } from '../ring.ts';
 import { outersOf } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { type FoldedItems, foldItems, type ItemsFold, type StatedItem } from './foldItems.ts';
-import { type FoldedUse, quarterUses, rowCoefficients } from './hidden.ts';
-import type { FoldedKeys } from './reduceConstraints.ts';
-import { foldRows, type RowsFold } from './reduceLevel.ts';
+import { quarterUses } from './hidden.ts';
+import { foldKeysOnRows, type KeysOnRows, type PlacedUse } from './reduceCarry.ts';
+import { foldRows, type RowsFold, type Summand } from './reduceLevel.ts';
 import type { LevelSeeds, SectionSeeds } from './replay.ts';
 
 export type FoldJob =
   | ({ readonly kind: 'items' } & ItemsFold)
   | ({ readonly kind: 'rows' } & RowsFold)
-  | ({ readonly kind: 'keys' } & KeysFold<FoldedUse>);
+  | ({ readonly kind: 'keys' } & KeysOnRows);
 
 /**
- * Columns of phi_z or of all folded keys; for items, with their sums. Undefined if the statements
- * are not acceptable.
+ * Columns of phi_z; for items, with their sums; for keys, the shares of all levels. Undefined if
+ * the statements are not acceptable.
  */
-export type FoldResult = FoldedItems | Blocks | readonly Blocks[] | undefined;
+export type FoldResult = FoldedItems<Values> | Blocks | readonly Blocks[] | undefined;
 
 /** Processes a part; yields its progress. */
 export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldResult> {
   const mark = lab.kernels.mark();
   try {
-    if (job.kind === 'items') return yield* foldItems(lab, job);
-    return job.kind === 'rows' ? foldRows(lab, job) : foldKeys(lab, job, rowCoefficients);
+    if (job.kind === 'items') {
+      const folded = yield* foldItems(lab, job);
+      return folded && { ...folded, phi: valuesOfVec(lab, folded.phi) };
+    }
+    if (job.kind === 'rows') return blocksOf(lab, foldRows(lab, job));
+    return foldKeysOnRows(lab, job).map((sum) => blocksOf(lab, sum));
   } finally {
     lab.kernels.reset(mark);
+  }
+}
+
+/** The result of a part on the instance that concludes, which needs no copies of vectors. */
+export type ResultHere = FoldResult | FoldedItems<Vecs> | RowsFold | readonly Vecs[];
+
+/** Processes a part there, but leaves rows to `reduceRows`. Valid until the enclosing scope ends. */
+export function foldHere(lab: Labrador, job: FoldJob): ResultHere {
+  if (job.kind === 'rows') return job;
+  if (job.kind === 'keys') return foldKeysOnRows(lab, job);
+  const parts = foldItems(lab, job);
+  for (;;) {
+    const { done, value } = parts.next();
+    if (done) return value;
   }
 }
 
@@ -58,10 +75,11 @@ export function* foldOnIdle(job: FoldJob): Generator<number, FoldResult> {
 
 export interface Folded {
   readonly items: readonly FoldedItems[];
-  /** levels 0, 1, ... */
-  readonly keys: readonly FoldedKeys[];
-  /** phi_z of the projection's part of the lifts: levels 1, 2, ..., tail */
-  readonly rows: readonly Blocks[];
+  /**
+   * the summands of phi_z that depend only on seeds, levels 1, 2, ..., tail: the projection's part
+   * of the lifts, and shares of the folded keys
+   */
+  readonly rows: readonly (readonly Summand[])[];
 }
 
 /** Parts of about equal cost, and the function that joins their results. */
@@ -71,7 +89,7 @@ export interface FoldPlan {
    * @param ofBlocks the fold of the items, if there are no jobs for them
    * @returns undefined if any result is undefined
    */
-  assemble(results: readonly FoldResult[], ofBlocks?: FoldedItems): Folded | undefined;
+  assemble(results: readonly ResultHere[], ofBlocks?: FoldedItems): Folded | undefined;
 }
 
 /** The inputs of a section's folds. */
@@ -92,8 +110,8 @@ type Cut = (n: number, costOfColumn: number) => Columns[];
 export function planFolds(input: FoldInput, parts: number): FoldPlan {
   const { parameters, seeds } = input;
   const { levels, tail } = parameters;
-  const uses = levels.map((level, number) => usesOf(level, number, seedsOf(seeds, number + 1)));
-  const wanted = Math.max(SMALL_COST, costOf(input, uses.flat()) / parts);
+  const uses = levels.flatMap((level, number) => usesOf(level, number, seedsOf(seeds, number + 1)));
+  const wanted = Math.max(SMALL_COST, costOf(input, uses) / parts);
   const cut: Cut = (n, each) => splitColumns(n, Math.ceil((n * each) / wanted));
   const jobs: FoldJob[] = [];
   /** Adds jobs whose results will be joined. */
@@ -103,23 +121,32 @@ export function planFolds(input: FoldInput, parts: number): FoldPlan {
   };
 
   const items = add(itemJobs(input, cut));
-  const keys = add(keyJobs(uses.flat(), wanted));
-  const rows = [...levels.slice(1), tail].map((shape, before) => {
-    const { lengthX } = levels[before]!;
-    return add(rowJobs(shape, before + 1, lengthX, seedsOf(seeds, before + 1), cut));
+  const after = [...levels.slice(1), tail].map((shape, before) => {
+    const { f, b } = levels[before]!;
+    return { shape: plainShape(shape), seeds: seedsOf(seeds, before + 1), f, b };
   });
+  const keys = add(keyJobs(uses, after, wanted));
+  const rows = after.map((level, before) =>
+    add(rowJobs(level, before + 1, levels[before]!.lengthX, cut)),
+  );
   return {
     jobs,
     assemble(results, ofBlocks) {
       if (results.some((result) => result === undefined)) return undefined;
       return {
         items: ofBlocks ? [ofBlocks] : (results.slice(...items) as FoldedItems[]),
-        keys: foldedKeys(levels, uses, results.slice(...keys) as Blocks[][]),
-        rows: rows.map((range) => joinBlocks(results.slice(...range) as Blocks[])),
+        rows: rows.map((range, i) => [
+          joined(results.slice(...range) as (Blocks | RowsFold)[]),
+          ...(results.slice(...keys) as (Blocks | Vecs)[][]).map((shares) => shares[i]!),
+        ]),
       };
     },
   };
 }
+
+/** The columns of all parts. Only a fold that is not divided is yet to be done. */
+const joined = (parts: readonly (Blocks | RowsFold)[]): Summand =>
+  parts.length === 1 ? parts[0]! : joinBlocks(parts as readonly Blocks[]);
 
 const seedsOf = ({ ordinary, tail }: SectionSeeds, number: number): LevelSeeds =>
   ordinary[number - 1] ?? tail;
@@ -129,7 +156,7 @@ const COST = { place: 16, item: 90, key: 0.7, use: 0.4, row: 6 } as const;
 /** Minimum target cost of a part. */
 const SMALL_COST = 5000;
 
-function costOf({ parameters, count }: FoldInput, uses: readonly FoldedUse[]): number {
+function costOf({ parameters, count }: FoldInput, uses: readonly PlacedUse[]): number {
   const { levels, tail, width } = parameters;
   return (
     count * (width * COST.place + COST.item) +
@@ -162,8 +189,8 @@ function itemJobs(input: FoldInput, cut: Cut): FoldJob[] {
  * The uses of the keys of a level, as the next level folds them: the inner commitments, the outer
  * ones, then the hidden messages.
  */
-function usesOf(level: OrdinaryLevel, number: number, seeds: LevelSeeds): FoldedUse[] {
-  const { n, kappa, kappa1 } = level;
+function usesOf(level: OrdinaryLevel, number: number, seeds: LevelSeeds): PlacedUse[] {
+  const { n, kappa, kappa1, messages } = level;
   const outers = outersOf(level, number);
   const challenges = (i: number) =>
     i < outers.length - 1
@@ -171,14 +198,16 @@ function usesOf(level: OrdinaryLevel, number: number, seeds: LevelSeeds): Folded
       : { short: SHORT.garbage, first: 0 };
   const of = { number: number + 1, seed: seeds.combine };
   return [
-    { ...of, columns: n, short: SHORT.amortised, first: 0, rows: kappa },
-    ...outers.map(({ count }, i) => ({ ...of, columns: count, ...challenges(i), rows: kappa1 })),
-    ...quarterUses(level, number, seeds),
+    { ...of, columns: n, short: SHORT.amortised, first: 0, rows: kappa, from: undefined },
+    ...outers.map(({ from, count }, i) => {
+      return { ...of, columns: count, ...challenges(i), rows: kappa1, from };
+    }),
+    ...quarterUses(level, number, seeds).map((use, i) => ({ ...use, from: messages[i]!.from })),
   ];
 }
 
 /** The cost of every block of columns of the matrix. */
-function costOfBlocks(uses: readonly FoldedUse[]): number[] {
+function costOfBlocks(uses: readonly PlacedUse[]): number[] {
   const end = Math.max(...uses.map(({ columns }) => columns));
   return Array.from({ length: Math.ceil(end / BLOCK_COLUMNS) }, (_, block) => {
     const rows = uses.filter((use) => use.columns > BLOCK_COLUMNS * block).map((use) => use.rows);
@@ -188,36 +217,28 @@ function costOfBlocks(uses: readonly FoldedUse[]): number[] {
 }
 
 /** The matrix of keys, for all uses of it. */
-const keyJobs = (uses: readonly FoldedUse[], wanted: number): FoldJob[] =>
-  splitByCost(costOfBlocks(uses), wanted).map((columns) => ({ kind: 'keys', columns, uses }));
-
-/** The keys of every level, from the columns of all uses. */
-function foldedKeys(
-  levels: readonly OrdinaryLevel[],
-  uses: readonly (readonly FoldedUse[])[],
-  parts: readonly (readonly Blocks[])[],
-): FoldedKeys[] {
-  let at = 0;
-  return uses.map((ofLevel, number) => {
-    const [inner, ...others] = ofLevel.map(() => {
-      const own = at++;
-      return joinBlocks(parts.map((blocks) => blocks[own]!));
-    });
-    const outers = others.length - levels[number]!.messages.length;
-    return { inner: inner!, outer: others.slice(0, outers), quarters: others.slice(outers) };
+const keyJobs = (
+  uses: readonly PlacedUse[],
+  after: KeysOnRows['after'],
+  wanted: number,
+): FoldJob[] =>
+  splitByCost(costOfBlocks(uses), wanted).map((columns) => {
+    return { kind: 'keys', columns, uses, after };
   });
-}
+
+/** A shape without the other numbers of its level, which no thread needs. */
+const plainShape = ({ n, lengths, rows, r, pairs }: Shape): Shape => {
+  return { n, lengths, rows, r, pairs };
+};
 
 /** A level after the first, or the tail. */
 function rowJobs(
-  { n, lengths, rows, r, pairs }: Shape,
+  { shape, seeds }: KeysOnRows['after'][number],
   number: number,
   lengthX: number,
-  seeds: LevelSeeds,
   cut: Cut,
 ): FoldJob[] {
-  const shape = { n, lengths, rows, r, pairs };
-  return cut(n, COST.row * r).map((columns) => {
+  return cut(shape.n, COST.row * shape.r).map((columns) => {
     return { kind: 'rows', number, columns, seeds, shape, lengthX };
   });
 }

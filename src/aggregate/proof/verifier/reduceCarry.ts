@@ -4,18 +4,27 @@
  * `../prover/constraintsBehind.ts`.
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
-import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
+import {
+  BLOCK_COLUMNS,
+  COEFS_BYTES,
+  FORM_BYTES,
+  type Forms,
+  type Labrador,
+  type Vecs,
+} from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
-import { Q } from '../constants.ts';
-import { constantForm, formAt, writeConstant } from '../forms.ts';
+import { DEGREE, Q } from '../constants.ts';
+import { type KeysFold, sumKeys } from '../foldKeys.ts';
+import { constantForm, formAt, writeConstant, zeroForms } from '../forms.ts';
 import type { Values } from '../ring.ts';
 import { firstRows, outersOf, pairIndex, piecesOf } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
-import { addProduct, type Folding } from './folding.ts';
+import { addProduct, Folding } from './folding.ts';
+import { type FoldedUse, rowCoefficients } from './hidden.ts';
+import { openSeeds } from './openSeeds.ts';
 import {
   type Challenges,
   type Claim,
-  type FoldedKeys,
   PartForms,
   type QuadraticTerm,
   reduceExtension,
@@ -24,9 +33,17 @@ import {
   reduceOuter,
 } from './reduceConstraints.ts';
 import { reduceHidden } from './reduceHidden.ts';
+import type { LevelSeeds } from './replay.ts';
+
+/** Columns that are folded at the same time. */
+const RUN = 256;
+
+/** Digits of z, and their bits. */
+type Digits = Pick<OrdinaryLevel, 'f' | 'b'>;
 
 /**
- * Adds the claim of the previous level to phi_z, and its right side to the form at `b`.
+ * Adds the claim of the previous level to phi_z, except what `foldKeysOnRows` returns, and its
+ * right side to the form at `b`.
  *
  * @param omegas the scalars of the lifts of this level
  * @returns a_ab of this level
@@ -35,13 +52,14 @@ export function reduceCarry(
   folding: Folding,
   shape: Shape,
   claim: Claim,
-  folded: FoldedKeys,
   combine: Seed,
   omegas: readonly Values[],
   b: number,
 ): QuadraticTerm[] {
   const { lab } = folding;
   const { level } = claim;
+  const onZ = coefficientsOfZ(folding, shape, level);
+  addPhi(folding, claim.phi, level.n, onZ);
   return lab.scope(() => {
     const outers = outersOf(level, claim.number).length;
     const { kappa1 } = level;
@@ -57,65 +75,107 @@ export function reduceCarry(
     const c: Forms = { kind: 'forms', at: lab.put(claim.c), count: level.r };
     const pieces = piecesOf(level, outers);
     const v = new PartForms(lab, shape.rows[level.f]!, shape.n);
-    // E3 and E5 on z, before digits and signs: phi_z, and the folded A.
-    const z = new PartForms(lab, shape.rows[0]!, shape.n);
-    z.putValues(claim.phi);
-    const foldedA = new PartForms(lab, shape.rows[0]!, shape.n);
-    foldedA.putBlocks(0, folded.inner);
-    const more = new PartForms(lab, shape.rows[level.f]!, shape.n);
-
-    reduceOuter(lab, v, claim, pieces, folded.outer, challenges, b);
-    reduceHidden(folding, v, more, claim, folded.quarters, challenges, omegas, b);
+    reduceOuter(lab, v, claim, pieces, challenges, b);
+    reduceHidden(folding, v, claim, challenges, omegas, b);
+    reduceInner(lab, v, claim, pieces, c, challenges, b);
     reduceExtension(lab, v, claim, pieces);
-    reduceInner(lab, more, claim, pieces, c, challenges, b);
-    reduceGarbage(lab, more, claim, pieces, c, challenges);
+    reduceGarbage(lab, v, claim, pieces, c, challenges);
     addProduct(lab, b, challenges.gamma, claim.b);
-    foldParts(folding, shape, level, [z.vecs, foldedA.vecs], [v.vecs, more.vecs]);
+    folding.addVectors(lab.addresses(v.vecs), coefficientsOfV(folding, shape, level), 0, shape.n);
     return quadraticOfSquares(lab, shape, level, challenges.delta);
   });
 }
 
+/** The forms by which rows of v are folded, one for every row: c. */
+const coefficientsOfV = ({ c }: Folding, shape: Shape, { f }: Digits): number[] =>
+  Array.from({ length: shape.rows[f]! }, (_, row) => formAt(c, firstRows(shape)[f]! + row));
+
 /**
- * Folds the parts: equal rows of z_0, z_1, ... have the form of z, times -2^(b i); rows of v have
- * separate forms.
- *
- * @param z the summands of the form on z
- * @param v the summands of the form on v
+ * The forms by which rows of z, before digits and signs, are folded: equal rows of z_0, z_1, ...
+ * have the form of z, times -2^(b i). Valid until the enclosing scope ends.
  */
-function foldParts(
-  folding: Folding,
-  shape: Shape,
-  { f, b }: OrdinaryLevel,
-  z: readonly Vecs[],
-  v: readonly Vecs[],
-): void {
-  const { lab, c } = folding;
+function coefficientsOfZ({ lab, c }: Folding, shape: Shape, { f, b }: Digits): number[] {
   const first = firstRows(shape);
+  const forms = zeroForms(lab, shape.rows[0]!);
   lab.scope(() => {
-    const vectors: number[] = [];
-    const coefficients: number[] = [];
-    const negative = Array.from({ length: f }, (_, i) => constantForm(lab, -(1n << BigInt(b * i))));
-    const form = lab.room(FORM_BYTES);
-    for (let row = 0; row < shape.rows[0]!; row++) {
-      const coefficient = lab.room(FORM_BYTES, true);
-      for (let i = 0; i < f; i++) {
-        lab.kernels.mulForm(form, formAt(c, first[i]! + row), negative[i]!);
-        lab.kernels.addForm(coefficient, coefficient, form);
-      }
-      for (const summand of z) {
-        vectors.push(lab.row(summand, row));
-        coefficients.push(coefficient);
+    const product = lab.room(FORM_BYTES);
+    for (let i = 0; i < f; i++) {
+      const negative = constantForm(lab, -(1n << BigInt(b * i)));
+      for (let row = 0; row < forms.count; row++) {
+        const form = formAt(forms, row);
+        lab.kernels.mulForm(product, formAt(c, first[i]! + row), negative);
+        lab.kernels.addForm(form, form, product);
       }
     }
-    for (const summand of v) {
-      for (let row = 0; row < summand.rows; row++) {
-        vectors.push(lab.row(summand, row));
-        coefficients.push(formAt(c, first[f]! + row));
-      }
-    }
-    folding.addVectors(vectors, coefficients, 0, shape.n);
   });
+  return Array.from({ length: forms.count }, (_, row) => formAt(forms, row));
 }
+
+/** E5 on z. */
+function addPhi(folding: Folding, phi: Claim['phi'], n: number, onZ: readonly number[]): void {
+  const { lab } = folding;
+  for (let from = 0; from < n; from += RUN) {
+    lab.scope(() => {
+      const coefs = lab.coefs(Math.min(RUN, n - from));
+      const end = DEGREE * (from + coefs.count);
+      if (phi instanceof BigInt64Array) lab.i64(coefs).set(phi.subarray(DEGREE * from, end));
+      else lab.kernels.vecToCoefs(coefs.at, phi.at, from, coefs.count);
+      const [vec, staging] = [lab.vecs(1, coefs.count), stagingOf(lab)];
+      lab.kernels.coefsToVec(vec.at, 0, coefs.at, COEFS_BYTES, coefs.count);
+      folding.addPlaces(staging, vec, from, onZ);
+    });
+  }
+}
+
+/** A use of the keys that a level leaves to the next one. */
+export interface PlacedUse extends FoldedUse {
+  /** the place of v at which its columns begin; undefined if they are those of z */
+  readonly from: number | undefined;
+}
+
+/** The keys of all levels, folded over the rows of the levels after them. */
+export interface KeysOnRows extends KeysFold<PlacedUse> {
+  /** levels 1, 2, ..., tail */
+  readonly after: readonly (Digits & { readonly shape: Shape; readonly seeds: LevelSeeds })[];
+}
+
+/**
+ * phi_z of the folded keys: E3 on z, E1 and E2 on v_t, v_g and v_h, and (Q) on x. They are folded
+ * over the rows run by run, and never stored as a whole.
+ *
+ * @returns for levels 1, 2, ..., tail, the share of these columns of the keys; valid until the
+ *   enclosing scope ends
+ */
+export function foldKeysOnRows(lab: Labrador, { columns, uses, after }: KeysOnRows): Vecs[] {
+  const levels = after.map(({ shape, seeds, f, b }, i) => {
+    const folding = new Folding(lab, openSeeds(lab, seeds, i + 1, shape.r), shape.n);
+    const ofZ = coefficientsOfZ(folding, shape, { f, b });
+    return { folding, ofZ, ofV: coefficientsOfV(folding, shape, { f, b }) };
+  });
+  lab.scope(() => {
+    const ofKeys = rowCoefficients(lab, uses);
+    for (let from = columns.from; from < columns.to; from += RUN) {
+      lab.scope(() => {
+        const staging = stagingOf(lab);
+        const to = Math.min(columns.to, from + RUN);
+        const sums = sumKeys(lab, { columns: { from, to }, uses }, ofKeys);
+        for (const [i, sum] of sums.entries()) {
+          const use = uses[i]!;
+          const { folding, ofZ, ofV } = levels[use.number - 1]!;
+          folding.addPlaces(
+            staging,
+            sum,
+            (use.from ?? 0) + from,
+            use.from === undefined ? ofZ : ofV,
+          );
+        }
+      });
+    }
+  });
+  return levels.map(({ folding }) => folding.sum);
+}
+
+const stagingOf = (lab: Labrador): Vecs => lab.vecs(1, RUN + BLOCK_COLUMNS);
 
 /** a_ab of -delta <z, z>. */
 function quadraticOfSquares(

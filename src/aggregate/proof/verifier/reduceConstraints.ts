@@ -6,8 +6,8 @@ import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
 import { Q, Q_BITS } from '../constants.ts';
 import { constantForm, formAt, powerForms, zeroForms } from '../forms.ts';
-import { type Blocks, coefsOf, type Values, vecOfBlocks } from '../ring.ts';
-import { outersOf, type Pieces } from '../shapes.ts';
+import { coefsOf, type Values } from '../ring.ts';
+import type { Pieces } from '../shapes.ts';
 import { addProduct, addToColumn, allCoefficients, multiplesOf } from './folding.ts';
 
 /** A value a_ab that several pairs share. */
@@ -38,7 +38,7 @@ export interface Claim {
   readonly level: OrdinaryLevel;
   /** NTT forms of c_a, as bytes */
   readonly c: Uint8Array;
-  readonly phi: Values;
+  readonly phi: Values | Vecs;
   /** phi on e of the inner commitments, if these are cut */
   readonly phiE?: Values;
   readonly quadratic: readonly QuadraticTerm[];
@@ -68,58 +68,18 @@ export class PartForms {
     addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
   }
 
-  /** Sets the places from the first one onwards to polynomials mod q. */
-  putValues(values: Values): void {
-    const lab = this.#lab;
-    lab.scope(() => {
-      const { at, count } = coefsOf(lab, [values]);
-      this.#eachRun(0, count, (row, column, done, here) =>
-        lab.kernels.coefsToVec(row, column, at + COEFS_BYTES * done, COEFS_BYTES, here),
-      );
-    });
-  }
-
-  /** Sets the places from `place` onwards to polynomials in NTT form. */
-  putBlocks(place: number, blocks: Blocks): void {
-    const lab = this.#lab;
-    lab.scope(() => {
-      const { at, columns } = vecOfBlocks(lab, blocks);
-      this.#eachRun(place, columns, (row, column, done, here) =>
-        lab.kernels.copyColumns(row, column, at, done, here),
-      );
-    });
-  }
-
   /** Sets the places from `place` onwards to multiples of a form. */
   putMultiples(place: number, form: number, by: Forms): void {
-    this.#eachRun(place, by.count, (row, column, done, here) =>
-      this.#lab.kernels.multiplesToVec(row, column, here, form, formAt(by, done)),
-    );
-  }
-
-  /** Visits places `place` to `place + count - 1`, row by row. */
-  #eachRun(
-    place: number,
-    count: number,
-    visit: (row: number, column: number, done: number, here: number) => void,
-  ): void {
+    const lab = this.#lab;
     const { columns } = this.vecs;
-    for (let done = 0; done < count; ) {
+    for (let done = 0; done < by.count; ) {
+      const row = lab.row(this.vecs, Math.floor((place + done) / columns));
       const column = (place + done) % columns;
-      const here = Math.min(columns - column, count - done);
-      visit(this.#lab.row(this.vecs, Math.floor((place + done) / columns)), column, done, here);
+      const here = Math.min(columns - column, by.count - done);
+      lab.kernels.multiplesToVec(row, column, here, form, formAt(by, done));
       done += here;
     }
   }
-}
-
-/** The commitment keys of a level, folded by the challenges of the next one. */
-export interface FoldedKeys {
-  readonly inner: Blocks;
-  /** those of the outer commitments, in the order of their pieces of v */
-  readonly outer: readonly Blocks[];
-  /** those that bind hidden messages, message by message */
-  readonly quarters: readonly Blocks[];
 }
 
 /** The challenges of E1 to E6, in NTT form. */
@@ -133,21 +93,16 @@ export interface Challenges {
   readonly gamma: number;
 }
 
-/**
- * E1 and E2: folded keys on v_t, v_g and v_h, the cut-off bits, and the value representing u, if it
- * was sent. `v` must be zero.
- */
+/** E1 and E2: the cut-off bits, and the value representing u, if it was sent. `v` must be zero. */
 export function reduceOuter(
   lab: Labrador,
   v: PartForms,
-  { number, level, outer }: Claim,
+  { level, outer }: Claim,
   pieces: Pieces,
-  keys: readonly Blocks[],
   challenges: Challenges,
   b: number,
 ): void {
   const { kappa1, cut } = level;
-  for (const [i, { from }] of outersOf(level, number).entries()) v.putBlocks(from, keys[i]!);
   if (cut !== 0) {
     for (const [i, { at, count }] of challenges.outer.entries()) {
       for (let row = 0; row < count; row++) v.add(pieces.e[i]! + row, at + FORM_BYTES * row);
@@ -255,7 +210,7 @@ export function reduceGarbage(
   });
 }
 
-/** E5 on the digits of e: -phi_e 2^(b j). `v` must be zero there. */
+/** E5 on the digits of e: -phi_e 2^(b j), added to what E3 sets there. */
 export function reduceExtension(
   lab: Labrador,
   v: PartForms,

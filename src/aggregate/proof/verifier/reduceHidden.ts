@@ -1,13 +1,13 @@
 /**
  * The constraints of the level after a hidden one on x, the digits of the messages
- * (docs/protocol.md, 8.5 and 10.1): the linear forms of (Q), (T_b), E1, E2 and E6, each times its
- * short challenge. The contribution of the projections is in the folds of the rows.
+ * (docs/protocol.md, 8.5 and 10.1): the linear forms of (T_b), E1, E2 and E6, each times its short
+ * challenge. (Q) is in the folds of the keys, and the projections are in those of the rows.
  */
 import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { formAt, writeConstant, zeroForms } from '../forms.ts';
-import type { Blocks, Values } from '../ring.ts';
+import type { Values } from '../ring.ts';
 import { addProduct, allCoefficients, type Folding, multiplesOf } from './folding.ts';
 import { scalarsBehind } from './hidden.ts';
 import {
@@ -18,37 +18,29 @@ import {
   sumOf,
 } from './reduceConstraints.ts';
 
-/**
- * The forms on x of (Q), (T_b), E1, E2 and E6, and the right sides of E1 and E2. Sets `v` and
- * `more`, whose sum they are: (Q) in `v`, the others in `more`.
- *
- * @param keys the key matrix, folded by `rowCoefficients`, for every message
- */
+/** The forms on x of (T_b), E1, E2 and E6, and the right sides of E1 and E2. `v` must be zero. */
 export function reduceHidden(
   { lab, beta }: Folding,
   v: PartForms,
-  more: PartForms,
   { number, level, hidden }: Claim,
-  keys: readonly Blocks[],
   challenges: Challenges,
   omegas: readonly Values[],
   b: number,
 ): void {
   if (hidden === undefined) return;
   const { messages } = level;
-  for (const [i, { from }] of messages.entries()) v.putBlocks(from, keys[i]!);
   const outers = messages.filter(({ isLifts }) => !isLifts);
   const powers = lab.forms(outers[0]!.digits);
   for (const j of Array(powers.count).keys()) {
     writeConstant(lab, formAt(powers, j), -(1n << BigInt(level.cut + level.w * j)) % Q);
   }
   for (const [i, message] of outers.entries()) {
-    reduceHiddenOuter(lab, more, level, message, challenges.outer[i]!, powers, b);
+    reduceHiddenOuter(lab, v, level, message, challenges.outer[i]!, powers, b);
   }
   const { lifts: from } = scalarsBehind(level, number);
   const scalars = omegas.map((omega) => omega.subarray(from));
   const lifts = messages.find(({ isLifts }) => isLifts)!;
-  reduceHiddenLifts(lab, more, level, lifts, hidden, beta, challenges.gamma, scalars);
+  reduceHiddenLifts(lab, v, level, lifts, hidden, beta, challenges.gamma, scalars);
 }
 
 /**

@@ -3,21 +3,21 @@
  * constraints combined into one, folded over the rows.
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
-import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
+import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
 import { prepareOmega } from '../challenges.ts';
 import { type Columns, runsWithin } from '../columns.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { zeroForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { projectionOf } from '../projection.ts';
-import { type Blocks, blocksOf, type Values, valuesOf } from '../ring.ts';
+import { type Blocks, type Values, valuesOfVec, vecOfBlocks } from '../ring.ts';
 import { paddingOf, runsOf } from '../shapes.ts';
 import { Folding } from './folding.ts';
 import { hiddenFields, hiddenRights, prepareOmegaOnX, scalarsOf } from './hidden.ts';
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import { reduceCarry } from './reduceCarry.ts';
-import type { Claim, FoldedKeys, Pair, QuadraticTerm } from './reduceConstraints.ts';
+import type { Claim, Pair, QuadraticTerm } from './reduceConstraints.ts';
 import { liftedRights, reduceLifts, reducePadding } from './reduceLifts.ts';
 import type { LevelSeeds } from './replay.ts';
 
@@ -48,15 +48,22 @@ export interface RowsFold {
 }
 
 /**
- * phi_z of the projection's part of the lifts (8.4), in these columns. The places of x have a
- * second projection by the same bits (8.5), so the scalars are added up there.
+ * A summand of phi_z: blocks of another module, a vector of this one, or a fold that is yet to be
+ * done.
  */
-export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
+export type Summand = Blocks | Vecs | RowsFold;
+
+/**
+ * phi_z of the projection's part of the lifts (8.4), in these columns. The places of x have a
+ * second projection by the same bits (8.5), so the scalars are added up there. Valid until the
+ * enclosing scope ends.
+ */
+export function foldRows(lab: Labrador, fold: RowsFold): Vecs {
   const { number, shape, columns, lengthX } = fold;
-  return lab.scope(() => {
-    const open = openSeeds(lab, fold.seeds, number, shape.r);
-    const width = columns.to - columns.from;
-    const folding = new Folding(lab, open, width);
+  const open = openSeeds(lab, fold.seeds, number, shape.r);
+  const width = columns.to - columns.from;
+  const folding = new Folding(lab, open, width);
+  lab.scope(() => {
     const staging = lab.vecs(liftsOf(number).count, width);
     const ofV = shape.lengths.length - 1;
     const others = shape.lengths.flatMap((length, part) =>
@@ -70,8 +77,8 @@ export function foldRows(lab: Labrador, fold: RowsFold): Blocks {
       const here = { row, from: from - columns.from, to: to - columns.from };
       folding.addProjection(staging, open.jl, here, row * shape.n + from);
     }
-    return blocksOf(lab, folding.sum);
   });
+  return folding.sum;
 }
 
 /** The claim of an ordinary level, from the claim of the previous level. */
@@ -79,20 +86,18 @@ export function reduceLevel(
   lab: Labrador,
   level: OrdinaryLevel,
   before: Claim,
-  keys: FoldedKeys,
-  rows: Blocks,
+  folds: readonly Summand[],
   fields: ParsedOrdinary,
   seeds: LevelSeeds,
 ): Claim {
   return lab.scope(() => {
     const number = before.number + 1;
     const open = openSeeds(lab, seeds, number, level.r);
-    const reduced = reduceRows(lab, level, before, keys, rows, fields, open, level.w !== 0);
+    const reduced = reduceRows(lab, level, before, folds, fields, open, level.w !== 0);
     const { folding, quadratic, b, known } = reduced;
-    const phi = lab.coefs(level.n);
-    lab.kernels.vecToCoefs(phi.at, folding.sum.at, 0, level.n);
+    const phi = valuesOfVec(lab, folding.sum);
     const { c } = folding;
-    const values = { c, phi: valuesOf(lab, phi), quadratic, b };
+    const values = { c, phi, quadratic, b };
     const claim = claimOf(lab, number, level, fields, values, open.beta, known);
     return level.ct === 0 ? claim : { ...claim, phiE: phiOfExtensions(lab, level, open) };
   });
@@ -100,12 +105,7 @@ export function reduceLevel(
 
 /** phi_e of a level whose inner commitments are cut. */
 function phiOfExtensions(lab: Labrador, level: OrdinaryLevel, open: OpenSeeds): Values {
-  return lab.scope(() => {
-    const { sum } = foldExtensions(lab, level, open);
-    const phi = lab.coefs(level.kappa);
-    lab.kernels.vecToCoefs(phi.at, sum.at, 0, level.kappa);
-    return valuesOf(lab, phi);
-  });
+  return lab.scope(() => valuesOfVec(lab, foldExtensions(lab, level, open).sum));
 }
 
 /**
@@ -130,14 +130,14 @@ export function foldExtensions(
 /**
  * The constraints that the claim leaves, the lifts and the padding, on rows of `shape`.
  *
+ * @param folds phi_z of the keys before and of the projection
  * @param isHidden true if the level hides its lifts, which are then not part of its right side
  */
 export function reduceRows(
   lab: Labrador,
   shape: Shape,
   claim: Claim,
-  keys: FoldedKeys,
-  rows: Blocks,
+  folds: readonly Summand[],
   { y, yOfX, b: lifts }: Projected,
   seeds: OpenSeeds,
   isHidden: boolean,
@@ -145,13 +145,18 @@ export function reduceRows(
   const folding = new Folding(lab, seeds, shape.n);
   const b = zeroForms(lab, 1).at;
   const omegas = scalarsOf(lab, seeds.lift, claim.level, claim.number);
-  const quadratic = reduceCarry(folding, shape, claim, keys, seeds.combine, omegas, b);
+  const quadratic = reduceCarry(folding, shape, claim, seeds.combine, omegas, b);
   const rights = [...projectionOf(y), ...hiddenRights(lab, claim, yOfX)];
   const known = liftedRights(omegas, Float64Array.from(rights));
+  for (const fold of folds) {
+    lab.scope(() => {
+      if ('at' in fold) folding.addSum(fold);
+      else folding.addSum('values' in fold ? vecOfBlocks(lab, fold) : foldRows(lab, fold));
+    });
+  }
   lab.scope(() => {
     prepareOmega(lab, seeds.lift);
     if (!isHidden) reduceLifts(lab, b, seeds.beta, seeds.lift.level, lifts, known);
-    folding.addBlocks(rows);
   });
   reducePadding(folding, seeds.combine, shape.n, paddingOf(shape));
   return { folding, quadratic, b, known };

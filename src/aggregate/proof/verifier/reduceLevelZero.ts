@@ -5,7 +5,7 @@ import { prepareTheta, sampleOmegas } from '../challenges.ts';
 import { BETA_SQ, FALCON_Q, FUNCTIONALS, Q } from '../constants.ts';
 import { constantForm, zeroForms } from '../forms.ts';
 import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
-import { joinLists, numbersOf } from '../ring.ts';
+import { joinLists, numbersOf, type Values } from '../ring.ts';
 import { firstRowOfY, PART, pairIndex } from '../shapes.ts';
 import type { FoldedItems } from './foldItems.ts';
 import { addProduct } from './folding.ts';
@@ -54,7 +54,8 @@ export function reduceLevelZero(
       return BigInt(sum) * betaSq;
     });
     addProduct(lab, b, constantForm(lab, 1n), norms);
-    const phi = joinLists(folded.map((part) => part.phi));
+    const phi =
+      folded.length === 1 ? folded[0]!.phi : joinLists(folded.map((part) => part.phi as Values));
     const combined = { c, phi, quadratic: [ofNorms(parameters)], b };
     return claimOf(lab, 0, level, fields, combined, beta, lifts);
   });

@@ -18,6 +18,8 @@ const HALF_BITS = 22n;
 const HALF = 2 ** 22;
 /** Sums of this many products are exact in numbers. */
 const RUN = 128;
+/** Places of the padding whose challenges are sampled at the same time. */
+const PADDING_RUN = 256;
 
 /**
  * The sum of weight_j value_j, of integers that are at most 2^44 in magnitude: their halves are at
@@ -99,12 +101,13 @@ export function reducePadding(
   skipped = 0,
 ): void {
   const { lab } = folding;
-  lab.scope(() => {
-    for (const { row, from, to } of runs) {
-      const forms = shortForms(lab, combine, SHORT.padding, row * n + from, to - from);
-      for (let i = 0; i < forms.count; i++) {
-        folding.add(row, from + i - skipped, formAt(forms, i));
-      }
+  for (const { row, from: start, to } of runs) {
+    for (let from = start; from < to; from += PADDING_RUN) {
+      lab.scope(() => {
+        const count = Math.min(PADDING_RUN, to - from);
+        const forms = shortForms(lab, combine, SHORT.padding, row * n + from, count);
+        for (let i = 0; i < count; i++) folding.add(row, from + i - skipped, formAt(forms, i));
+      });
     }
-  });
+  }
 }

@@ -8,12 +8,11 @@ import { COEFS_BYTES, type Labrador, SUM_BYTES, type Vecs } from '../../wasm.ts'
 import { packResidues } from '../bits.ts';
 import { expandKeys, Seed, sampleCs } from '../challenges.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
-import type { Blocks } from '../ring.ts';
 import { SEAL, type Transcript } from '../transcript.ts';
 import { openSeeds } from './openSeeds.ts';
 import type { ParsedTail } from './parse.ts';
-import type { Claim, FoldedKeys, QuadraticTerm } from './reduceConstraints.ts';
-import { foldExtensions, reduceRows } from './reduceLevel.ts';
+import type { Claim, QuadraticTerm } from './reduceConstraints.ts';
+import { foldExtensions, reduceRows, type Summand } from './reduceLevel.ts';
 import type { TailSeeds } from './replay.ts';
 import { add, combination, inverse, multiply, type Poly, polyOf, subtract } from './tailRing.ts';
 
@@ -36,13 +35,12 @@ export function reduceTail(
   lab: Labrador,
   { levels, tail }: Parameters,
   claim: Claim,
-  keys: FoldedKeys,
-  rows: Blocks,
+  folds: readonly Summand[],
   fields: ParsedTail,
   seeds: TailSeeds,
   transcript: Transcript,
 ): boolean {
-  const sums = lab.scope(() => sumsOf(lab, tail, levels.length, claim, keys, rows, fields, seeds));
+  const sums = lab.scope(() => sumsOf(lab, tail, levels.length, claim, folds, fields, seeds));
   const { r } = tail;
   const lastC = polyOf(sums.c[r - 1]!);
   const firstC = polyOf(sums.c[0]!);
@@ -72,14 +70,13 @@ function sumsOf(
   tail: TailLevel,
   number: number,
   claim: Claim,
-  keys: FoldedKeys,
-  rows: Blocks,
+  folds: readonly Summand[],
   fields: ParsedTail,
   seeds: TailSeeds,
 ): TailSums {
   const { n, kappa } = tail;
   const open = openSeeds(lab, seeds, number, tail.r);
-  const { folding, quadratic, b } = reduceRows(lab, tail, claim, keys, rows, fields, open, false);
+  const { folding, quadratic, b } = reduceRows(lab, tail, claim, folds, fields, open, false);
   const onE = foldExtensions(lab, tail, open);
   // Reduced mod q before the next multiplication.
   for (const { sum } of [folding, onE]) lab.kernels.reduceColumns(sum.at, 0, sum.columns);

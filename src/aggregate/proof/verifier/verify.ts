@@ -17,8 +17,9 @@ import {
   type FoldJob,
   type FoldPlan,
   type FoldResult,
+  foldHere,
   planFolds,
-  runFold,
+  type ResultHere,
   shapeOfItems,
 } from './folds.ts';
 import { type ParsedSection, parseSection } from './parse.ts';
@@ -205,11 +206,10 @@ export class SectionsInBlocks {
 
   /** Returns whether all sections are proved, after all items. */
   conclude(): boolean {
-    const { kernels } = this.#lab;
     try {
-      const all = this.#sections.map(({ begun, folder }) => ({ begun, items: folder.finish() }));
-      kernels.reset(this.#mark);
-      return all.every(({ begun, items }) => concludeHere(this.#lab, begun, items) !== undefined);
+      return this.#sections.every(
+        ({ begun, folder }) => concludeHere(this.#lab, begun, folder.finish()) !== undefined,
+      );
     } catch (error) {
       return this.#failed(error);
     }
@@ -228,19 +228,12 @@ export class SectionsInBlocks {
   }
 }
 
-function runWhole(lab: Labrador, job: FoldJob): FoldResult {
-  const parts = runFold(lab, job);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done) return value;
-  }
-}
-
 /** Does all jobs of a section, and concludes. */
-function concludeHere(lab: Labrador, begun: Begun, ofBlocks?: FoldedItems): number | undefined {
-  const results = begun.plan.jobs.map((job) => runWhole(lab, job));
-  return conclude(lab, begun, results, ofBlocks);
-}
+const concludeHere = (lab: Labrador, begun: Begun, ofBlocks?: FoldedItems): number | undefined =>
+  lab.scope(() => {
+    const results = begun.plan.jobs.map((job) => foldHere(lab, job));
+    return conclude(lab, begun, results, ofBlocks);
+  });
 
 /**
  * Reduces level by level down to the tail.
@@ -250,30 +243,21 @@ function concludeHere(lab: Labrador, begun: Begun, ofBlocks?: FoldedItems): numb
 function conclude(
   lab: Labrador,
   { parameters, section, seeds, transcript, plan }: Begun,
-  results: readonly FoldResult[],
+  results: readonly ResultHere[],
   ofBlocks?: FoldedItems,
 ): number | undefined {
   const folded = plan.assemble(results, ofBlocks);
   if (folded === undefined) return undefined;
-  const { items, keys, rows } = folded;
+  const { items, rows } = folded;
   const { levels, tail } = section;
   let claim = reduceLevelZero(lab, parameters, items, levels[0]!, seeds.first);
   if (claim === undefined) return undefined;
   for (const [i, level] of parameters.levels.slice(1).entries()) {
     const fields = levels[i + 1]!;
-    claim = reduceLevel(lab, level, claim, keys[i]!, rows[i]!, fields, seeds.ordinary[i]!);
+    claim = reduceLevel(lab, level, claim, rows[i]!, fields, seeds.ordinary[i]!);
   }
-  const last = { keys: keys.at(-1)!, rows: rows.at(-1)! };
-  const isProved = reduceTail(
-    lab,
-    parameters,
-    claim,
-    last.keys,
-    last.rows,
-    tail,
-    seeds.tail,
-    transcript,
-  );
+  const last = rows.at(-1)!;
+  const isProved = reduceTail(lab, parameters, claim, last, tail, seeds.tail, transcript);
   return isProved ? section.end : undefined;
 }
 
