@@ -23,7 +23,7 @@ const COUNTS = ['10000', '100000'];
  */
 const GROWTH_MB = 20;
 /** WebAssembly memory of a verifier of any list. */
-const WASM_MB = 40;
+const WASM_MB = 25;
 
 const SCRIPT = fileURLToPath(new URL('support/seriesCase.ts', import.meta.url));
 

@@ -3,9 +3,11 @@
  * trust the publisher.
  */
 import { type Statement, verifyAggregateStream } from 'falconry/verify-aggregate';
-import { fromBase64, messageOf, readingOf } from './reading.ts';
+import { encoder, fromBase64, readingOf, signedText } from './reading.ts';
 
 const KEYS = 'stations';
+/** The most characters of a signed text. */
+const LONGEST = 1000;
 
 /** The keys of the first visit. It is better to build them into the page. */
 async function pinnedKeys(): Promise<Uint8Array[]> {
@@ -36,11 +38,15 @@ async function* linesOf({ body }: Response): AsyncGenerator<string> {
 
 async function* statementsOf(readings: Response): AsyncGenerator<Statement> {
   const keys = await pinnedKeys();
+  // The library copies every statement before it asks for the next one.
+  const buffer = new Uint8Array(3 * LONGEST);
   for await (const line of linesOf(readings)) {
     const reading = readingOf(line);
     const publicKey = keys[reading.station];
     if (publicKey === undefined) throw new Error(`station ${reading.station} is unknown`);
-    yield { publicKey, message: messageOf(reading) };
+    const text = signedText(reading);
+    if (text.length > LONGEST) throw new Error('a reading is too long');
+    yield { publicKey, message: buffer.subarray(0, encoder.encodeInto(text, buffer).written) };
   }
 }
 

@@ -3,7 +3,7 @@ import { serve } from '@hono/node-server';
 import { serveStatic } from '@hono/node-server/serve-static';
 import { aggregateStream, falcon512 } from 'falconry';
 import { Hono } from 'hono';
-import { lineOf, messageOf, type Reading, toBase64 } from './reading.ts';
+import { encoder, lineOf, type Reading, signedText, toBase64 } from './reading.ts';
 
 const COUNT = Number(process.env.COUNT ?? 20_000);
 
@@ -17,7 +17,7 @@ const readings = Array.from({ length: COUNT }, (_, i): Reading => {
 function* signed() {
   for (const reading of readings) {
     const { publicKey, secretKey } = stations[reading.station]!;
-    const message = messageOf(reading);
+    const message = encoder.encode(signedText(reading));
     const signature = falcon512.sign(message, secretKey, { salt: 'derived' });
     yield { publicKey, message, signature };
   }

@@ -13,9 +13,10 @@ export function readingOf(line: string): Reading {
   return { station: Number(station), text: words.join(' ') };
 }
 
-/** The label keeps the signature from being valid elsewhere. */
-export const messageOf = ({ station, text }: Reading): Uint8Array =>
-  new TextEncoder().encode(`reading of ${station}: ${text}`);
+/** The text that is signed. The label keeps the signature from being valid elsewhere. */
+export const signedText = ({ station, text }: Reading): string => `reading of ${station}: ${text}`;
+
+export const encoder = new TextEncoder();
 
 export const toBase64 = (bytes: Uint8Array): string =>
   btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));

@@ -214,12 +214,12 @@ example('vite-light-client', async (laid) => {
 });
 
 /**
- * The most that a browser that verifies may need above one with an empty page. Much of it is what
- * engines have not collected yet: a busy machine has taken 184.
+ * The most that a browser that verifies may need above one with an empty page: 44 to 53 have been
+ * seen, much of it what engines have not collected yet.
  */
-const SERIES_CLIENT_MB = 300;
-/** The most of it that is alive, beside the 28 MB of the module; 32 have been seen. */
-const LIVE_MB = 45;
+const SERIES_CLIENT_MB = 90;
+/** The most of it that is alive, beside the 18 MB of the module. */
+const LIVE_MB = 15;
 const VERDICT = `(async () => {
   for (;;) {
     const text = document.querySelector('#verdict').textContent;
