@@ -47,7 +47,7 @@ export function* runFold(lab: Labrador, job: FoldJob): Generator<number, FoldRes
 /** The result of a part on the instance that concludes, which needs no copies of vectors. */
 export type ResultHere = FoldResult | FoldedItems<Vecs> | RowsFold | readonly Vecs[];
 
-/** Processes a part there, but leaves rows to `reduceRows`. Valid until the enclosing scope ends. */
+/** Processes a part there, except rows: `reduceRows` does. Valid until the enclosing scope ends. */
 export function foldHere(lab: Labrador, job: FoldJob): ResultHere {
   if (job.kind === 'rows') return job;
   if (job.kind === 'keys') return foldKeysOnRows(lab, job);
