@@ -101,7 +101,7 @@ const RULES: readonly Rule[] = [
     files: within('statement'),
     tests: ['bundle', 'tamper', 'streams', 'series'],
     // How much memory is kept: no verdict depends on it.
-    except: ['clear'],
+    except: ['clear', 'reserve'],
     calls: true,
   },
   { files: within('batch'), tests: ['bundle', 'tamper', 'profiles'], only: ['invalidItems'] },

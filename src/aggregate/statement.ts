@@ -96,12 +96,7 @@ export class StatementBlock {
     const lengthAt = keyAt + key.length;
     const textAt = lengthAt + 4;
     const end = textAt + text.length;
-    if (end > this.#buffer.length) {
-      // Earlier copies stay where they are.
-      const larger = new Uint8Array(Math.max(end, 2 * this.#buffer.length));
-      set(larger, this.bytes);
-      this.#buffer = larger;
-    }
+    this.#reserve(end);
     const buffer = this.#buffer;
     buffer[this.#length] = lognOf(publicKey);
     key.copyTo(buffer, keyAt);
@@ -112,6 +107,14 @@ export class StatementBlock {
       publicKey: buffer.subarray(keyAt, lengthAt),
       message: buffer.subarray(textAt, end),
     });
+  }
+
+  /** Makes room for this number of bytes. Earlier copies stay where they are. */
+  #reserve(length: number): void {
+    if (length <= this.#buffer.length) return;
+    const larger = new Uint8Array(Math.max(length, 2 * this.#buffer.length));
+    set(larger, this.bytes);
+    this.#buffer = larger;
   }
 
   /** Makes room for other statements: these are overwritten. */

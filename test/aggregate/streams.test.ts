@@ -128,8 +128,8 @@ describe('verifyAggregateStream', () => {
 
   test('copies a statement of any length before it asks for the next one', async () => {
     const { publicKey, secretKey } = falcon512.keygen();
-    // more than a block has room for, and than is kept for the next block
-    const lengths = [5, 200_000, 7, 3_000_000, 0, 9];
+    // one byte more than a block has room for, with the key; more than is kept for the next block
+    const lengths = [2 ** 17 - 901, 200_000, 7, 3_000_000, 0, 9];
     const signed = lengths.map((length, i) => {
       const message = new Uint8Array(length).fill(i + 1);
       return { publicKey, message, signature: falcon512.sign(message, secretKey) };
