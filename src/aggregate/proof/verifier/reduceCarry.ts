@@ -114,8 +114,9 @@ function coefficientsOfZ({ lab, c }: Folding, shape: Shape, { f, b }: Digits): n
 /** E5 on z. */
 function addPhi(folding: Folding, phi: Claim['phi'], n: number, onZ: readonly number[]): void {
   const { lab } = folding;
-  for (let from = 0; from < n; from += RUN) {
+  for (const i of Array(Math.ceil(n / RUN)).keys()) {
     lab.scope(() => {
+      const from = RUN * i;
       const coefs = lab.coefs(Math.min(RUN, n - from));
       const end = DEGREE * (from + coefs.count);
       if (phi instanceof BigInt64Array) lab.i64(coefs).set(phi.subarray(DEGREE * from, end));
