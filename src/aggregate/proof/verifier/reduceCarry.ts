@@ -101,7 +101,7 @@ function coefficientsOfZ({ lab, c }: Folding, shape: Shape, { f, b }: Digits): n
     const product = lab.room(FORM_BYTES);
     for (let i = 0; i < f; i++) {
       const negative = constantForm(lab, -(1n << BigInt(b * i)));
-      for (let row = 0; row < forms.count; row++) {
+      for (const row of Array(forms.count).keys()) {
         const form = formAt(forms, row);
         lab.kernels.mulForm(product, formAt(c, first[i]! + row), negative);
         lab.kernels.addForm(form, form, product);
@@ -155,8 +155,9 @@ export function foldKeysOnRows(lab: Labrador, { columns, uses, after }: KeysOnRo
   });
   lab.scope(() => {
     const ofKeys = rowCoefficients(lab, uses);
-    for (let from = columns.from; from < columns.to; from += RUN) {
+    for (const run of Array(Math.ceil((columns.to - columns.from) / RUN)).keys()) {
       lab.scope(() => {
+        const from = columns.from + RUN * run;
         const staging = stagingOf(lab);
         const to = Math.min(columns.to, from + RUN);
         const sums = sumKeys(lab, { columns: { from, to }, uses }, ofKeys);
