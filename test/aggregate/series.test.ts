@@ -206,6 +206,11 @@ describe('a series is refused', () => {
     ['with a length too short', written([a, b, c], u32(0), (one) => one.length - 1), items],
     ['with a length too long', written([a, b, c], u32(0), (one) => one.length + 1), items],
     ['with a length beyond all', written([a, b, c], u32(0), () => 0xffffffff), items],
+    [
+      'with a proof cut short at its end, for a list without its items',
+      written([a, PROOF.aggregate.slice(0, -1)]),
+      BUNDLES[0]!.items,
+    ],
     ['of version 2', series.with(5, 2), items],
     ['for a list longer by one', series, [...items, items[0]!]],
     ['for a list shorter by one', series, items.slice(0, -1)],
@@ -265,8 +270,11 @@ describe('a series is refused', () => {
     const profiles = ['round3', 'eth-falcon'] as const;
     const both = joinSeries([named('bundle: falcon512, 1 items').aggregate, eth.bytes]);
     const list = [item, eth.item];
-    expect(verifyAggregate(both, list, { profiles })).toBe(false);
-    expect(await verifyAggregateStream([both], list, { profiles })).toBe(false);
+    // Nor for the items before the other profile alone.
+    for (const statements of [list, [item]]) {
+      expect(verifyAggregate(both, statements, { profiles })).toBe(false);
+      expect(await verifyAggregateStream([both], statements, { profiles })).toBe(false);
+    }
     expect(faultOf(both)).toBe('profile');
     const twice = joinSeries([eth.bytes, eth.bytes]);
     for (const accepted of [profiles, ['round3'] as const]) {
