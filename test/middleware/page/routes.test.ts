@@ -100,7 +100,7 @@ describe('the html', () => {
     expect(answer.status).toBe(308);
     const location = answer.headers.get('location')!;
     expect(new URL(location, 'http://host/some/where/v1/ui/').pathname).toBe('/some/where/v1/ui');
-    const options = await get('/v1/ui/', { method: 'OPTIONS' });
+    const options = await get('/v1/ui/', {}, 'OPTIONS');
     expect([options.status, options.headers.get('allow')]).toEqual([204, 'GET, HEAD, OPTIONS']);
   });
 });
