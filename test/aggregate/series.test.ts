@@ -262,6 +262,7 @@ describe('a series is refused', () => {
     for (let i = 0; i <= 4096; i++) bytes.set(element, 6 + i * element.length);
     expect(faultOf(bytes)).toBe('header');
     expect(verifyAggregate(bytes, [...list, ...own])).toBe(false);
+    expect(await verifyAggregateStream([bytes], [...list, ...own])).toBe(false);
   });
 
   test('with elements of two profiles, and with one that is not accepted', async () => {

@@ -1,6 +1,8 @@
 /** The fast verifier beside the slow prover and verifier: the same proofs, the same transcript. */
 import { describe, expect, test } from 'vitest';
 import type { TraceEvent as FastEvent } from '../../../src/aggregate/proof/transcript.ts';
+import { foldOnIdle } from '../../../src/aggregate/proof/verifier/folds.ts';
+import { verifySectionIn } from '../../../src/aggregate/proof/verifier/verify.ts';
 import { type SetName, signedItems } from '../../reference/items.ts';
 import { stepsOf } from '../../reference/prover/runs.ts';
 import { hashOfRow, tableRow } from '../../reference/table.ts';
@@ -70,6 +72,25 @@ describe('proofs of the fast prover', () => {
       expect(judge(section), `${count} items`).toBe(section.bytes.length);
       const seconds = ((performance.now() - before) / 1000).toFixed(2);
       fact(context, 'verified', `${count} ${set}: ${section.bytes.length} bytes in ${seconds} s`);
+    }
+  });
+
+  test('folded in parts, of all kinds: accepted', LONG, async () => {
+    const { items: statements, ...section } = await fastSection('falcon512', 40);
+    const kinds: string[] = [];
+    const end = await verifySectionIn({ ...section, statements, at: 0 }, 8, async (jobs) =>
+      jobs.map((job) => {
+        kinds.push(job.kind);
+        const parts = foldOnIdle(job);
+        for (;;) {
+          const { done, value } = parts.next();
+          if (done) return value;
+        }
+      }),
+    );
+    expect(end).toBe(section.bytes.length);
+    for (const kind of ['items', 'rows', 'keys']) {
+      expect(kinds.filter((one) => one === kind).length, kind).toBeGreaterThan(1);
     }
   });
 

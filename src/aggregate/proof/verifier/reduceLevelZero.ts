@@ -1,6 +1,6 @@
 /** Level 0 (docs/protocol.md, 7): its claim, from the folds of its columns. */
 import type { OrdinaryLevel, Parameters } from '../../parameters/rows.ts';
-import type { Labrador } from '../../wasm.ts';
+import type { Labrador, Vecs } from '../../wasm.ts';
 import { prepareTheta, sampleOmegas } from '../challenges.ts';
 import { BETA_SQ, FALCON_Q, FUNCTIONALS, Q } from '../constants.ts';
 import { constantForm, zeroForms } from '../forms.ts';
@@ -54,8 +54,8 @@ export function reduceLevelZero(
       return BigInt(sum) * betaSq;
     });
     addProduct(lab, b, constantForm(lab, 1n), norms);
-    const phi =
-      folded.length === 1 ? folded[0]!.phi : joinLists(folded.map((part) => part.phi as Values));
+    // A single one may be a vector, and is returned as it is.
+    const phi: Values | Vecs = joinLists(folded.map((part) => part.phi as Values));
     const combined = { c, phi, quadratic: [ofNorms(parameters)], b };
     return claimOf(lab, 0, level, fields, combined, beta, lifts);
   });
