@@ -5,7 +5,7 @@
  */
 import { BitForms } from './bits.ts';
 import type { Value } from './execute.ts';
-import { functionNamed, type Kernel, runsOf } from './kernel.ts';
+import { addressOf, functionNamed, type Kernel, runsOf } from './kernel.ts';
 import { linear, modulo } from './modular.ts';
 import { CHACHA_CONSTANTS, chacha, FALCON_Q } from './references.ts';
 import { isSame, type Statement } from './statements.ts';
@@ -17,13 +17,6 @@ const NONE = new Map<number, bigint>();
 /** Lanes of 64 bits in memory. */
 const lanesAt = ({ machine: { memory } }: Kernel, at: number, step: number, count: number) =>
   Array.from({ length: count }, (_, i) => memory.load(at + step * i, 8));
-
-/** The address that an export names. */
-export function addressOf({ module }: Kernel, name: string): number {
-  const { kind, index } = module.exports.get(name) ?? { kind: 0, index: 0 };
-  if (kind !== 3) throw new Error(`${name} is not exported`);
-  return Number(module.globals[index]!.value);
-}
 
 /** The words of a hash that are read one after the other, and those that are kept. */
 class Stream {
@@ -156,8 +149,8 @@ const hash: Statement = (kernel) => {
   for (const name of ['SIG', 'IN']) kernel.filled.add(name);
   const message = putMessage(
     kernel,
-    addressOf(kernel, 'SIG') + 1,
-    addressOf(kernel, 'IN'),
+    addressOf(kernel.module, 'SIG') + 1,
+    addressOf(kernel.module, 'IN'),
     messageLen!,
   );
   const first = new Stream(kernel, padded(kernel, message, isCounter ? 1 : 0x1f));
@@ -227,7 +220,9 @@ const hashTwo: Statement = (kernel) => {
   const { machine, instance } = kernel;
   const { memory } = machine;
   const n = 2 ** instance.logn!;
-  const [records, data] = ['BATCH_RECORDS', 'BATCH_DATA'].map((name) => addressOf(kernel, name));
+  const [records, data] = ['BATCH_RECORDS', 'BATCH_DATA'].map((name) =>
+    addressOf(kernel.module, name),
+  );
   const streams = [instance.first!, instance.second!].map((bytes, item) => {
     const [input, sig] = [16384 * item, 16384 * item + 8192];
     const number = (i: number, value: number) =>
@@ -260,7 +255,7 @@ const hashTwo: Statement = (kernel) => {
   kernel.check(invalid!.value === 2n, () => 'a signature that is too short is accepted');
   const isPoint = (from: number, { kept }: Stream) =>
     kept.slice(0, n).every((word, i) => memory.load(from + 2 * i, 2) === word);
-  const isFirst = isPoint(addressOf(kernel, 'POINT'), streams[0]!);
+  const isFirst = isPoint(addressOf(kernel.module, 'POINT'), streams[0]!);
   kernel.check(
     isFirst && streams[0]!.kept.length >= n,
     () => "the first point isn't that of its hash",

@@ -18,10 +18,10 @@ import { PRIMES, RESIDUES } from './references.ts';
 import type { Term } from './terms.ts';
 
 /** Where callers' regions begin: beyond the static memory of every module. */
-export const REGIONS = 2_097_152;
+const REGIONS = 2_097_152;
 const MAX_PAGES = 128;
 /** The kind of an export that is a global: the address of a region. */
-export const GLOBAL = 3;
+const GLOBAL = 3;
 /** The most steps of a hasty run: changed kernels may never end. */
 const HASTY_STEPS = 2_000_000;
 
@@ -136,10 +136,9 @@ export class Kernel {
   }
 
   #place(region: Region): void {
-    const own = this.module.exports.get(region.name);
-    if (own?.kind === GLOBAL) {
-      const { value } = this.module.globals[own.index]!;
-      this.#placed.set(region.name, this.#sized(region, Number(value)));
+    const own = exported(this.module, region.name);
+    if (own !== undefined) {
+      this.#placed.set(region.name, this.#sized(region, own));
       return;
     }
     const placed = this.#sized(region, this.#end);
@@ -468,6 +467,19 @@ export class Kernel {
     this.placements.length = 0;
     this.machine.memory.watch();
   }
+}
+
+/** The address that an export names. @returns undefined if there is none */
+export function exported({ exports, globals }: Module, name: string): number | undefined {
+  const own = exports.get(name);
+  return own?.kind === GLOBAL ? Number(globals[own.index]!.value) : undefined;
+}
+
+/** The same. @throws Error if there is none */
+export function addressOf(module: Module, name: string): number {
+  const at = exported(module, name);
+  if (at === undefined) throw new Error(`${name} is not exported`);
+  return at;
 }
 
 /** Whether an address is in a data segment; zeros at its ends aren't stored. */

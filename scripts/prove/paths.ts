@@ -3,9 +3,8 @@
  * are all parameters that the instance doesn't give. Addresses and lengths don't depend on secrets;
  * so many branches and shift counts do, and what these reveal is all that is revealed.
  */
-import type { Module } from './decode.ts';
 import { Flow } from './flow.ts';
-import { choices, functionNamed, GLOBAL, isStatic, type Kernel } from './kernel.ts';
+import { addressOf, choices, exported, functionNamed, isStatic, type Kernel } from './kernel.ts';
 import type { Statement } from './statements.ts';
 import type { Term } from './terms.ts';
 import { addressesOf, SECRET, SECRET_CELL, type Value, World } from './worlds.ts';
@@ -36,7 +35,7 @@ const reveals: Statement = (kernel, [count, ...declared]) => {
     if (number !== undefined) shifts = Number(number);
     else if (masked !== undefined) bits.set(functionNamed(module, masked), BigInt(mask!));
     else if (at !== undefined) {
-      const range = [from!, to!].map((one) => Number(exported(module, one)!)) as [number, number];
+      const range = [from!, to!].map((one) => addressOf(module, one)) as [number, number];
       const place = functionNamed(module, at);
       opened.set(place, [...(opened.get(place) ?? []), range]);
     } else before.push(earlier(kernel, name!, list!));
@@ -63,17 +62,12 @@ const reveals: Statement = (kernel, [count, ...declared]) => {
 
 const DECLARED = /^(?:shifts (\d+)|(\w+) & (\d+)|(\w+)\.\.(\w+) at (\w+)|after (\w+)\((.*)\))$/;
 
-function exported(module: Module, name: string): bigint | undefined {
-  const own = module.exports.get(name);
-  return own?.kind === GLOBAL ? module.globals[own.index]!.value : undefined;
-}
-
 /** A call that comes before. */
 function earlier({ module, instance }: Kernel, name: string, list: string) {
   const index = functionNamed(module, name);
   const args = list.split(', ').map((text) => {
     const address = exported(module, text);
-    return address ?? BigInt(Object.hasOwn(instance, text) ? instance[text]! : text);
+    return BigInt(address ?? (Object.hasOwn(instance, text) ? instance[text]! : text));
   });
   const { length } = module.types[module.functions[index]!]!.parameters;
   if (args.length !== length) throw new Error(`${name} has ${length} parameters`);

@@ -1,7 +1,7 @@
 /** The proofs that need z3. */
 import { checkRoots, compareProducts, conditionOf, leavesOf, watch, wordsAt } from './composed.ts';
 import { Stopped, type Value } from './execute.ts';
-import { functionNamed, isStatic, type Kernel } from './kernel.ts';
+import { addressOf, functionNamed, isStatic, type Kernel } from './kernel.ts';
 import { Forms, isForm } from './modular.ts';
 import { BASE_SAMPLER, FALCON_Q, NORM_LIMITS } from './references.ts';
 import { literal, Script } from './smt.ts';
@@ -216,7 +216,7 @@ const verdict: Statement = (kernel) => {
 function prepareKey(kernel: Kernel, isDone: () => boolean): void {
   const { module, machine, instance } = kernel;
   const n = 2 ** instance.logn!;
-  const at = Number(module.globals[module.exports.get('PK')!.index]!.value);
+  const at = addressOf(module, 'PK');
   kernel.put(at, machine.terms.constant(8, instance.logn!));
   // Two bytes more are read.
   kernel.unknowns('pk', at + 1, (7 * n) / 4 + 2, 8);

@@ -3,7 +3,7 @@
  * with the mathematics, coefficient by coefficient. Terms that differ from the mathematics, or
  * whose values aren't known exactly, are failures.
  */
-import { functionNamed, type Kernel } from './kernel.ts';
+import { addressOf, functionNamed, type Kernel } from './kernel.ts';
 import { Forms, inverse, isForm, linear, modulo, pairKey, power } from './modular.ts';
 import {
   FALCON_Q,
@@ -288,8 +288,7 @@ const combination: Statement = (kernel) => {
   const { terms } = kernel.machine;
   const rows = kernel.instance.rows!;
   const [c, x] = [kernel.inputs('c'), kernel.inputs('x')];
-  const { index } = kernel.module.exports.get('ROWS')!;
-  const list = Number(kernel.machine.globals[index]!.value);
+  const list = addressOf(kernel.module, 'ROWS');
   const prepared = 7_000_000;
   for (let row = 0; row < rows; row++) {
     kernel.put(list + 4 * row, kernel.pointer('x', row, 24576));
