@@ -26,7 +26,7 @@ const PROFILE = 0;
 const KIND = { falcon512: 0, falcon1024: 3 } as const;
 const CODING = { explicit: 0, constant: 1, derived: 2 } as const;
 
-const shake256 = (length: number, ...parts: (string | Uint8Array)[]): Uint8Array => {
+export const shake256 = (length: number, ...parts: (string | Uint8Array)[]): Uint8Array => {
   const hash = createHash('shake256', { outputLength: length });
   for (const part of parts) hash.update(part);
   return new Uint8Array(hash.digest());

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { TableRow } from './tableRow.ts';
+import type { MergedRow, PartRow, TableRow } from './tableRow.ts';
 
 const file = new URL('../../vectors/table.json', import.meta.url);
 
@@ -18,5 +18,5 @@ export function tableRow(set: 'falcon512' | 'falcon1024', count: number): TableR
 }
 
 /** SHAKE256 of a row as JSON without white space, 32 bytes. */
-export const hashOfRow = (row: TableRow): Uint8Array<ArrayBuffer> =>
+export const hashOfRow = (row: TableRow | PartRow | MergedRow): Uint8Array<ArrayBuffer> =>
   new Uint8Array(createHash('shake256', { outputLength: 32 }).update(JSON.stringify(row)).digest());

@@ -2,23 +2,20 @@
  * The slow verifier of merged proofs without a prover: rows, bytes, counts, headers, norms, and
  * what is absorbed. Every refusal has the name of its check.
  */
-import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { type SignedItem, saltOf, signedItem } from '../../reference/items.ts';
+import { type SignedItem, saltOf, shake256, signedItem } from '../../reference/items.ts';
 import { parseMerged } from '../../reference/merged/parseProof.ts';
-import { hashOfRow, mergedShapesOf, rowsOfPart } from '../../reference/merged/parseRow.ts';
-import { MERGED_TOY_ROWS, type MergedRow } from '../../reference/merged/toyRows.ts';
+import { mergedShapesOf, rowsOfPart } from '../../reference/merged/parseRow.ts';
+import { headerOfPart } from '../../reference/merged/prover.ts';
+import { MERGED_TOY_ROWS } from '../../reference/merged/toyRows.ts';
 import { type Flaw, verifyMerged, whyMerged } from '../../reference/merged/verifier.ts';
 import { checkNorms } from '../../reference/merged/verifyLevel.ts';
+import { hashOfRow } from '../../reference/table.ts';
+import type { MergedRow } from '../../reference/tableRow.ts';
 import { ALL_CHECKS, Refused } from '../../reference/verifier/checks.ts';
 import { hex } from '../../support/hex.ts';
-import { bytesOf, headerOfPart, hollowMerged, projectionField } from './hollowMerged.ts';
+import { bytesOf, hollowMerged, projectionField } from './hollowMerged.ts';
 
-const shake256 = (length: number, ...parts: (string | Uint8Array)[]): Uint8Array => {
-  const hash = createHash('shake256', { outputLength: length });
-  for (const part of parts) hash.update(part);
-  return new Uint8Array(hash.digest());
-};
 const items = (first: number, count: number, set: SignedItem['set'] = 'falcon512') =>
   Array.from({ length: count }, (_, i) => signedItem(set, first + i));
 
@@ -229,7 +226,7 @@ describe('headers and the list', () => {
     return { [name]: bytes.with(at, bytes[at]! ^ by) };
   };
   /** A header with the right tag for any list. */
-  const headerFor = (list: readonly SignedItem[]) => headerOfPart(HIDDEN, list);
+  const headerFor = (list: readonly SignedItem[]) => headerOfPart(list, HIDDEN[0]);
   const bytesFor = (parts: readonly (readonly SignedItem[])[]) => {
     const changes = parts.map((list, i) => [`header ${i + 1}`, headerFor(list)] as const);
     return bytesOf(FIELDS, Object.fromEntries(changes));

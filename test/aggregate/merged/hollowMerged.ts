@@ -2,18 +2,18 @@
  * Merged proofs that are right in form alone: right headers, all numbers zero. Every check of their
  * bytes, counts, headers and norms passes; the first seal of the tail does not.
  */
-import { createHash } from 'node:crypto';
-import { headerOf, type SignedItem } from '../../reference/items.ts';
+import type { SignedItem } from '../../reference/items.ts';
 import { mergedShapesOf } from '../../reference/merged/parseRow.ts';
-import type { MergedRow } from '../../reference/merged/toyRows.ts';
+import { headerOfPart } from '../../reference/merged/prover.ts';
 import { gaussianField } from '../../reference/prover/gaussian.ts';
+import { hashOfRow } from '../../reference/table.ts';
+import type { MergedRow } from '../../reference/tableRow.ts';
 import type { Ordinary } from '../../reference/verifier/shapes.ts';
 
 /** Fields by their names, in their order. */
 export type Fields = ReadonlyMap<string, Uint8Array>;
 
 const START = [0x46, 0x4c, 0x52, 0x59, 4, 1];
-const HEADER_START = 6;
 const zeros = (count: number): Uint8Array => new Uint8Array(count);
 
 /** y' with its code, U, V; all of it zero but the numbers given. */
@@ -50,16 +50,10 @@ function levelFields(
   return fields.map(([name, bytes]) => [`${where} ${name}`, bytes]);
 }
 
-export const headerOfPart = (row: MergedRow, items: readonly SignedItem[]): Uint8Array => {
-  const hash = createHash('shake256', { outputLength: 32 }).update(JSON.stringify(row[0]));
-  return headerOf(items, [hash.digest()]).subarray(HEADER_START);
-};
-
 /** Names are `start`, `hash`, `P`, `header 1`, `part 1 uA`, `attempt`, `level 1 y 1`, and so on. */
 export function hollowMerged(row: MergedRow, parts: readonly (readonly SignedItem[])[]): Fields {
   const { zero, bounds, levels, tail } = mergedShapesOf(row);
   const [first, ...others] = levels;
-  const partHash = createHash('shake256', { outputLength: 32 }).update(JSON.stringify(row[0]));
   const blocks = parts.flatMap((_, i) => [
     [`y ${i + 1}`, projectionField(bounds.tP)] as const,
     ...(zero.w > 0 ? [[`yx ${i + 1}`, projectionField(bounds.tXP)] as const] : []),
@@ -82,9 +76,9 @@ export function hollowMerged(row: MergedRow, parts: readonly (readonly SignedIte
   ];
   return new Map([
     ['start', Uint8Array.from(START)],
-    ['hash', partHash.digest()],
+    ['hash', hashOfRow(row[0])],
     ['P', Uint8Array.of(parts.length & 255, parts.length >> 8)],
-    ...parts.map((items, i) => [`header ${i + 1}`, headerOfPart(row, items)] as const),
+    ...parts.map((items, i) => [`header ${i + 1}`, headerOfPart(items, row[0])] as const),
     ...parts.flatMap((_, i) =>
       levelFields(zero, `part ${i + 1}`, [['y', projectionField(zero.tY)]]),
     ),

@@ -10,7 +10,7 @@ import { verifyReferenceSection } from '../../reference/verifier/verify.ts';
 import { fact } from '../../support/facts.ts';
 import { hex } from '../../support/hex.ts';
 import { NIGHTLY, SHORT_RUN } from '../../support/run.ts';
-import { fastSection, judge, referenceSection, rowOf } from './sections.ts';
+import { fastSection, finished, judge, referenceSection, rowOf } from './sections.ts';
 
 const LONG = { timeout: 3_600_000 };
 
@@ -81,11 +81,7 @@ describe('proofs of the fast prover', () => {
     const end = await verifySectionIn({ ...section, statements, at: 0 }, 8, async (jobs) =>
       jobs.map((job) => {
         kinds.push(job.kind);
-        const parts = foldOnIdle(job);
-        for (;;) {
-          const { done, value } = parts.next();
-          if (done) return value;
-        }
+        return finished(foldOnIdle(job));
       }),
     );
     expect(end).toBe(section.bytes.length);

@@ -10,9 +10,10 @@ import { pairCount, pairIndex } from '../prover/parameters.ts';
 import { add, multiplyZ, type Poly, scale, subtract } from '../prover/ring.ts';
 import type { Projection } from '../prover/steps.ts';
 import type { Faults, LevelView } from '../prover/trace.ts';
+import type { MergedRow } from '../tableRow.ts';
 import type { BlockProjection, MergeFaults, PartScalars, Projections } from './level.ts';
 import { headerOfPart, mergeParts, type Part, provePart } from './prover.ts';
-import { MERGED_TOY_ROWS, type MergedRow } from './toyRows.ts';
+import { MERGED_TOY_ROWS } from './toyRows.ts';
 
 export interface Adversary {
   readonly row: MergedRow;

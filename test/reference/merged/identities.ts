@@ -22,9 +22,9 @@ import {
 } from '../prover/identities.ts';
 import { mod, Q } from '../prover/ring.ts';
 import type { LevelView } from '../prover/trace.ts';
+import type { MergedRow } from '../tableRow.ts';
 import { type MergeFaults, mergedScalars, type ShownMerged } from './level.ts';
 import { type Part, readMergedRow } from './prover.ts';
-import type { MergedRow } from './toyRows.ts';
 
 type Equations = Record<string, boolean>;
 type ShownOne = ShownOutput & ShownMerged;

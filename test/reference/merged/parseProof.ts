@@ -2,12 +2,13 @@
  * docs/merged.md, 1.7: the bytes of a merged proof, read strictly. Every length follows from the
  * rows and from P, which is at most the largest P' of the part row, before anything is allocated.
  */
+
+import type { MergedRow } from '../tableRow.ts';
 import { type Checks, Refused } from '../verifier/checks.ts';
 import { type Header, readHeaderAfterStart } from '../verifier/container.ts';
 import type { SentProjection } from '../verifier/lifts.ts';
 import { type OrdinaryMessage, Reader, type Sent, type TailMessage } from '../verifier/parse.ts';
 import { type MergedShapes, mergedShapesOf, rowsOfPart } from './parseRow.ts';
-import type { MergedRow } from './toyRows.ts';
 
 /** A part as it was sent. */
 export interface Part {

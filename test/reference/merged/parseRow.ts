@@ -1,8 +1,9 @@
 /**
- * docs/merged.md, 1.1: part rows and merged rows, their hashes, and the shapes that follow. Rows
+ * docs/merged.md, 1.1: part rows and merged rows, and the shapes that follow. Rows
  * are the caller's: one that breaks a rule of 1.1 is an error of the program, not a bad proof.
  */
-import { createHash } from 'node:crypto';
+import { hashOfRow } from '../table.ts';
+import type { MergedRow } from '../tableRow.ts';
 import {
   lengthsOfZero,
   levelsOf,
@@ -11,7 +12,6 @@ import {
   type Shapes,
   sizesOf,
 } from '../verifier/shapes.ts';
-import type { MergedRow, PartRow } from './toyRows.ts';
 
 /** What the merged level asks of a part. */
 export interface Bounds {
@@ -37,11 +37,6 @@ export interface MergedShapes extends Pick<Shapes, 'set' | 'bucket' | 'K' | 'W' 
 const LIMIT = 2 ** 43;
 const LAST_CODE = 143;
 const MOST_PARTS = 2 ** 16 - 1;
-const HASH_BYTES = 32;
-
-/** p. 3: SHAKE256 of the row as JSON without white space */
-export const hashOfRow = (row: PartRow | MergedRow): Uint8Array =>
-  createHash('shake256', { outputLength: HASH_BYTES }).update(JSON.stringify(row)).digest();
 
 const isFrom = (least: number, x: number, most: number): boolean =>
   Number.isInteger(x) && least <= x && x <= most;

@@ -1,5 +1,4 @@
 /** The prover of docs/merged.md, slow and plain: parts (1.2), and one proof over them (1.7). */
-import { createHash } from 'node:crypto';
 import { headerOf, type SignedItem } from '../items.ts';
 import type { Output } from '../prover/combine.ts';
 import { Context } from '../prover/context.ts';
@@ -19,22 +18,18 @@ import {
 import { proveTail } from '../prover/tail.ts';
 import type { Faults, Trace } from '../prover/trace.ts';
 import { decodeItem } from '../prover/witness.ts';
-import type { LevelRow } from '../tableRow.ts';
+import { hashOfRow } from '../table.ts';
+import type { LevelRow, MergedRow, PartRow } from '../tableRow.ts';
 import { type Bounds, type MergeFaults, type Merging, proveMerged } from './level.ts';
-import type { MergedRow, PartRow } from './toyRows.ts';
 
 const ATTEMPTS = 16;
 const RETRIES = 16;
-/** Format 4, version 1; the text names neither. */
+/** Format 4, version 1. */
 const FIRST_BYTES = Uint8Array.of(...new TextEncoder().encode('FLRY'), 4, 1);
 /** Magic, format and version, which the header of a part lacks. */
 const FIRST_OF_HEADER = 6;
 const MOST_INDEX = 143;
 const MOST_NORM = 2 ** 43;
-
-/** Section 1.1: SHAKE256 of a part row or a merged row as JSON without white space. */
-export const hashOf = (row: PartRow | MergedRow): Uint8Array =>
-  new Uint8Array(createHash('shake256', { outputLength: 32 }).update(JSON.stringify(row)).digest());
 
 /** Level 0 of a part, up to and including `u2`, and everything that a merge needs of it. */
 export interface Part {
@@ -106,7 +101,7 @@ export function readMergedRow([partRow, most, rows]: MergedRow): Merged {
 
 /** Section 1.2: the header of a part, which lacks magic, format and version. */
 export const headerOfPart = (items: readonly SignedItem[], row: PartRow): Uint8Array =>
-  headerOf(items, [hashOf(row)]).slice(FIRST_OF_HEADER);
+  headerOf(items, [hashOfRow(row)]).slice(FIRST_OF_HEADER);
 
 /**
  * Level 0 of some items.
@@ -129,7 +124,7 @@ export function provePart(
   };
   const context = new Context(seeing, faults);
   const logn = degree === 512 ? 9 : 10;
-  const start = concat(hashOf(row), Uint8Array.of(logn), u16(bucket), u16(items.length));
+  const start = concat(hashOfRow(row), Uint8Array.of(logn), u16(bucket), u16(items.length));
   context.absorb('falconry/part/v1', start);
   context.absorb('header', header);
   const run = context.run(0, () => proveLevelZero(context, parameters, decoded));
@@ -155,7 +150,7 @@ export function mergeParts(
   { trace, faults = {}, mergeFaults = {} }: MergeOptions = {},
 ): Uint8Array {
   const merged = readMergedRow(row);
-  const partHash = hashOf(row[0]);
+  const partHash = hashOfRow(row[0]);
   if (parts.length < 1 || parts.length > merged.merging.most) {
     throw new RangeError(`${parts.length} parts`);
   }
@@ -166,7 +161,7 @@ export function mergeParts(
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const context = new Context(trace, faults);
     const start = [Uint8Array.of(attempt), u16(parts.length), ...states];
-    context.absorb('falconry/merge/v1', concat(partHash, hashOf(row), ...start));
+    context.absorb('falconry/merge/v1', concat(partHash, hashOfRow(row), ...start));
     const fields = proveLevels(context, merged, parts, mergeFaults);
     if (fields === undefined) continue;
     return concat(

@@ -3,15 +3,7 @@
  * table. A merged row is `[part row, P', [level 1, ..., tail]]`, a part row `[set, N', level 0,
  * [inP, tP, XP, tXP]]`.
  */
-import type { LevelRow } from '../tableRow.ts';
-
-export type PartRow = readonly [
-  set: 512 | 1024,
-  bucket: number,
-  levelZero: LevelRow,
-  bounds: readonly [inP: number, tP: number, XP: number, tXP: number],
-];
-export type MergedRow = readonly [part: PartRow, most: number, levels: readonly LevelRow[]];
+import type { LevelRow, MergedRow, PartRow } from '../tableRow.ts';
 
 /** nothing hidden; k, X and tX are missing as well */
 const OPEN = [0, 0, 0, 0] as const;

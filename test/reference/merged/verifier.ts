@@ -4,6 +4,7 @@
  * of ../verifier.
  */
 import { createHash } from 'node:crypto';
+import type { MergedRow } from '../tableRow.ts';
 import { ALL_CHECKS, type Checks, Refused } from '../verifier/checks.ts';
 import type { Claim } from '../verifier/claim.ts';
 import { commitmentOf, type Header, saltOf } from '../verifier/container.ts';
@@ -16,7 +17,6 @@ import { i32s, type Trace, type Transcript, transcript, u16 } from '../verifier/
 import type { Statement } from '../verifier/verify.ts';
 import { type MergedLevelMessage, type Part, parseMerged } from './parseProof.ts';
 import type { MergedShapes } from './parseRow.ts';
-import type { MergedRow } from './toyRows.ts';
 import { verifyMergedLevel } from './verifyLevel.ts';
 
 /**

@@ -109,7 +109,7 @@ export function addMergedConstraints(sink: Sink, input: MergedInput): MergedCons
     quadratic: quadraticOfParts(shapes, combined),
     b: combined.reduce((sum, { b }) => add(sum, b), zero()),
     beta,
-    values: valuesOfMerged(input),
+    values: valuesOfMerged(input, weights),
   };
 }
 
@@ -268,9 +268,9 @@ function layoutOfPart(layout: Layout, f: number, most: number, part: number): La
 }
 
 /** 1.4: D of every lift; the scalars contain υ */
-export function valuesOfMerged(input: MergedInput): Pair[] {
+export function valuesOfMerged(input: MergedInput, weights = weightsOf(input)): Pair[] {
   const { claims, message, checks } = input;
-  const { ofParts, ofE } = weightsOf(input);
+  const { ofParts, ofE } = weights;
   const sums = liftsOf(LEVEL).map((): [bigint, bigint] => [0n, 0n]);
   const plus = (values: readonly Pair[]): void => {
     for (const [k, [real, i]] of values.entries()) {
