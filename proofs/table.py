@@ -1,5 +1,5 @@
 """A second check of vectors/table.json, written from docs/protocol.md and docs/soundness.md alone,
-and of test/reference/mergedRows.json, from docs/merged.md.
+and of vectors/mergedTable.json, from docs/merged.md.
 
     python3 proofs/table.py [--bkz] [TABLE [MERGED]]     --bkz also simulates BKZ for every (k, B)
 
@@ -16,7 +16,7 @@ Q, P, D = 2**44 - 117, 12289, 64
 GAMMA_SQ, T, BETA_SQ = 24 / 5, sqrt(377), {512: 34034726, 1024: 70265242}
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..')
 FILE = os.path.join(ROOT, 'vectors/table.json')
-MERGED = os.path.join(ROOT, 'test/reference/mergedRows.json')
+MERGED = os.path.join(ROOT, 'vectors/mergedTable.json')
 NAMES = 'n f b fu bu fg bg kappa kappa1 cut inSq outSq tY w k X tX ct'.split()
 TAIL = 'n kappa cut inSq outSq tY tE'.split()
 missed = []

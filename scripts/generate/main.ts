@@ -16,7 +16,7 @@ import { keccakSource } from './keccak.ts';
 import { keygenTablesSource } from './keygenTables.ts';
 import { labradorModulusSource, labradorPassesSource, labradorTablesSource } from './labrador.ts';
 import { nttPassesSource, nttTablesSource } from './ntt.ts';
-import { PARAMETERS, parameterTableSource } from './parameterTable.ts';
+import { MERGED_PARAMETERS, PARAMETERS, parameterTableSource } from './parameterTable.ts';
 import { rejectionSource } from './rejection.ts';
 import { fftTablesSource, samplerTablesSource } from './signTables.ts';
 
@@ -42,7 +42,12 @@ const SOURCES: readonly [path: string, make: () => string][] = [
 ];
 
 function head(): string {
-  const inputs = [...filesBelow('scripts/generate'), 'scripts/generated.ts', PARAMETERS];
+  const inputs = [
+    ...filesBelow('scripts/generate'),
+    'scripts/generated.ts',
+    PARAMETERS,
+    MERGED_PARAMETERS,
+  ];
   return header('scripts/generate/main.ts', hashOfFiles(inputs));
 }
 

@@ -15,7 +15,7 @@ import {
 import { columnsOf, foldedKeyWords } from '../../scripts/parameters/streams.ts';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
-const ROWS: readonly MergedRow[] = read('../reference/mergedRows.json');
+const ROWS: readonly MergedRow[] = read('../../vectors/mergedTable.json');
 const [ROW] = ROWS.slice(-1) as [MergedRow];
 const [PART, MOST, LEVELS] = ROW;
 

@@ -50,7 +50,7 @@ describe('figures', () => {
 
   test.each([
     ['vectors/table.json', [], /^MISSED whole ranks: at least 1[0-2]\d\./m],
-    ['test/reference/mergedRows.json', [TABLE], /^MISSED merged, whole ranks: 1[0-2]\d\./m],
+    ['vectors/mergedTable.json', [TABLE], /^MISSED merged, whole ranks: 1[0-2]\d\./m],
   ])(
     'a larger norm than the ranks of %s allow is noticed',
     { timeout: MINUTES },

@@ -12,20 +12,58 @@ export type LevelRow = readonly (
 )[];
 /** The degree of Falcon, the bucket, and the levels; the last level is the tail. */
 export type TableRow = readonly [set: 512 | 1024, bucket: number, levels: readonly LevelRow[]];
+/** Level 0 of a part, and what bounds its output at level 1 (docs/merged.md, 1.1). */
+export type PartRow = readonly [
+  set: 512 | 1024,
+  bucket: number,
+  zero: LevelRow,
+  bounds: readonly [inSq: number, codeY: number, xSq: number, codeX: number],
+];
+/** A part row, the maximum number of parts, and the levels that all parts share. */
+export type MergedRow = readonly [part: PartRow, most: number, levels: readonly LevelRow[]];
 
-/** The layout of the parts of a level in rows of n polynomials. */
+/** The layout of the segments of a level in rows of n polynomials. */
 export interface Shape {
   /** polynomials in a row */
   readonly n: number;
-  /** length of every part, and the number of its rows */
+  /** length of every segment, and the number of its rows */
   readonly lengths: readonly number[];
   readonly rows: readonly number[];
   /** number of rows, and number of pairs (a, b) with a <= b */
   readonly r: number;
   readonly pairs: number;
+  /** the parts whose outputs the level takes, if it is the merged level */
+  readonly parts?: Parts;
 }
 
-export interface OrdinaryLevel extends Shape {
+/**
+ * The parts of a merged level (docs/merged.md, 1.1). Its segments are z_0 of all parts, ...,
+ * z_(f-1) of all parts, and one with v of all; those of absent parts are empty.
+ */
+export interface Parts {
+  readonly count: number;
+  readonly most: number;
+  /** digits and columns of z, and length of v, of every part */
+  readonly f: number;
+  readonly n: number;
+  readonly m: number;
+}
+
+/** The bound and the code of a projection (docs/protocol.md, 11.1). */
+export interface ProjectionBound {
+  /** maximum squared norm enforced by the projection */
+  readonly inSq: number;
+  /** index of the code of y */
+  readonly codeY: number;
+}
+
+/** What a level projects: its input or, at the merged level, that of every part. */
+export interface Projecting extends ProjectionBound {
+  /** the same for x alone, if the level before hides its messages */
+  readonly ofX?: ProjectionBound | undefined;
+}
+
+export interface OrdinaryLevel extends Shape, Projecting {
   readonly tail: false;
   /** digits of z and their bits */
   readonly f: number;
@@ -41,12 +79,8 @@ export interface OrdinaryLevel extends Shape {
   readonly kappa1: number;
   /** low bits cut off the outer commitments */
   readonly cut: number;
-  /** maximum squared norm enforced by the projection */
-  readonly inSq: number;
   /** maximum squared norm of the output */
   readonly outSq: number;
-  /** index of the code of y */
-  readonly codeY: number;
   /** bits of a digit of hidden messages; 0 if the level hides none */
   readonly w: number;
   /** quarter-rows that represent a hidden message */
@@ -76,15 +110,13 @@ export interface HiddenMessage {
   readonly digits: number;
 }
 
-export interface TailLevel extends Shape {
+export interface TailLevel extends Shape, Projecting {
   readonly tail: true;
   readonly kappa: number;
   /** low bits cut off t */
   readonly cut: number;
-  readonly inSq: number;
   readonly outSq: number;
-  /** indexes of the codes of y and e */
-  readonly codeY: number;
+  /** index of the code of e */
   readonly codeE: number;
   /** of z, column by column */
   readonly codesZ: readonly CodeRun[];
@@ -139,7 +171,13 @@ function messagesOf(w: number, cut: number, kappa1: number, isZero: boolean): Hi
   return messages;
 }
 
-function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean): OrdinaryLevel {
+/** @param before the level before; none at level 0 */
+function readOrdinary(
+  row: LevelRow,
+  lengths: readonly number[],
+  before: OrdinaryLevel | undefined,
+): OrdinaryLevel {
+  const isZero = before === undefined;
   const [n, f, b, fu, bu, fg, bg, kappa, kappa1, cut, inSq, outSq, codeY, w, k, xSq, codeX, ct] =
     row as number[];
   const shape = shapeOf(lengths, n!);
@@ -163,6 +201,7 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean
     inSq: inSq!,
     outSq: outSq!,
     codeY: codeY!,
+    ofX: ofXBehind(before),
     w: w!,
     k: k!,
     xSq: xSq!,
@@ -175,32 +214,91 @@ function readOrdinary(row: LevelRow, lengths: readonly number[], isZero: boolean
   };
 }
 
-/** Reads a row of the table and derives its shapes. */
-export function readRow(tableRow: TableRow): Parameters {
-  const [set, bucket, rows] = tableRow;
-  const width = set / 32 + 1;
-  const levels: OrdinaryLevel[] = [];
-  let lengths: readonly number[] = [width * bucket, 2 * bucket, width * bucket];
-  for (const row of rows.slice(0, -1)) {
-    const level = readOrdinary(row, lengths, levels.length === 0);
-    levels.push(level);
-    lengths = [...new Array<number>(level.f).fill(level.n), level.m];
-  }
-  const last = rows.at(-1)!;
-  const [n, kappa, cut, inSq, outSq, codeY, codeE] = last as number[];
-  const runs = last[7] as readonly (readonly [columns: number, code: number])[];
-  const tail: TailLevel = {
-    ...shapeOf(lengths, n!),
+/** The bound of the projection of x that the level after `before` sends. */
+const ofXBehind = (before: OrdinaryLevel | undefined): ProjectionBound | undefined =>
+  before === undefined || before.w === 0 ? undefined : { inSq: before.xSq, codeY: before.codeX };
+
+/** The lengths of the segments of the level after an ordinary one. */
+const lengthsBehind = ({ f, n, m }: Pick<OrdinaryLevel, 'f' | 'n' | 'm'>): number[] => [
+  ...new Array<number>(f).fill(n),
+  m,
+];
+
+function readTail(row: LevelRow, before: OrdinaryLevel): TailLevel {
+  const [n, kappa, cut, inSq, outSq, codeY, codeE] = row as number[];
+  const runs = row[7] as readonly (readonly [columns: number, code: number])[];
+  return {
+    ...shapeOf(lengthsBehind(before), n!),
     tail: true,
     kappa: kappa!,
     cut: cut!,
     inSq: inSq!,
     outSq: outSq!,
     codeY: codeY!,
+    ofX: ofXBehind(before),
     codeE: codeE!,
     codesZ: runs.map(([columns, code]) => ({ columns, code })),
-    codesG: last[8] as readonly number[],
+    codesG: row[8] as readonly number[],
   };
-  const rowHash = shake256([ascii(JSON.stringify(tableRow))], 32).slice();
-  return { set, bucket, rowHash, width, levels, tail };
+}
+
+/** SHAKE256 of a row as JSON without white space, 32 bytes. */
+const hashOfRow = (row: TableRow | PartRow | MergedRow): Uint8Array =>
+  shake256([ascii(JSON.stringify(row))], 32).slice();
+
+const widthOf = (set: 512 | 1024): number => set / 32 + 1;
+
+function readZero(set: 512 | 1024, bucket: number, row: LevelRow): OrdinaryLevel {
+  const width = widthOf(set);
+  return readOrdinary(row, [width * bucket, 2 * bucket, width * bucket], undefined);
+}
+
+/** Reads the levels after the first ones; the last of them is the tail. */
+function readLevels(
+  first: readonly OrdinaryLevel[],
+  rows: readonly LevelRow[],
+): { levels: OrdinaryLevel[]; tail: TailLevel } {
+  const levels = [...first];
+  for (const row of rows.slice(0, -1)) {
+    const before = levels.at(-1)!;
+    levels.push(readOrdinary(row, lengthsBehind(before), before));
+  }
+  return { levels, tail: readTail(rows.at(-1)!, levels.at(-1)!) };
+}
+
+/** Reads a row of the table and derives its shapes. */
+export function readRow(tableRow: TableRow): Parameters {
+  const [set, bucket, [zero, ...rows]] = tableRow;
+  const read = readLevels([readZero(set, bucket, zero!)], rows);
+  return { set, bucket, rowHash: hashOfRow(tableRow), width: widthOf(set), ...read };
+}
+
+/** The parameters of a merged proof: `levels` begins with level 0 of every part. */
+export interface MergedParameters extends Parameters {
+  /** the hash of the part row; `rowHash` is that of the merged row */
+  readonly partHash: Uint8Array;
+  readonly parts: Parts;
+}
+
+/**
+ * Reads a merged row and derives its shapes.
+ *
+ * @param count number of parts, from 1 to the most of the row
+ */
+export function readMergedRow(row: MergedRow, count: number): MergedParameters {
+  const [partRow, most, [first, ...rows]] = row;
+  const [set, bucket, zeroRow, [inSq, codeY, xSq, codeX]] = partRow;
+  const zero = readZero(set, bucket, zeroRow);
+  const { f, n, m } = zero;
+  const parts = { count, most, f, n, m };
+  const lengthsOf = (present: number): number[] => [
+    ...Array.from({ length: f * most }, (_, i) => (i % most < present ? n : 0)),
+    present * m,
+  ];
+  const full = readOrdinary(first!, lengthsOf(most), zero);
+  const ofX = zero.w === 0 ? undefined : { inSq: xSq, codeY: codeX };
+  const merged = { ...full, lengths: lengthsOf(count), inSq, codeY, ofX, parts };
+  const read = readLevels([zero, merged], rows);
+  const hashes = { rowHash: hashOfRow(row), partHash: hashOfRow(partRow) };
+  return { set, bucket, ...hashes, width: widthOf(set), parts, ...read };
 }

@@ -3,20 +3,35 @@
  * them, and `verifier/parse.ts` reads them.
  */
 
+/** The projections of the input of a level; at the merged level, of the output of one part. */
+export interface PartProjection {
+  /** y'_0, y*'_0, ..., y'_135, y*'_135, U, V */
+  readonly y: ArrayLike<number>;
+  /** the same for x alone, if the previous level hides its messages */
+  readonly yOfX?: ArrayLike<number>;
+}
+
+export interface ProjectionFields extends PartProjection {
+  /** those of parts 2, 3, ... (docs/merged.md, 1.3) */
+  readonly others?: readonly PartProjection[];
+}
+
+/** The projections of a level, in the order of the parts. */
+export const projectionsOf = <T extends PartProjection>(
+  fields: T & { readonly others?: readonly PartProjection[] },
+): readonly Pick<T, 'y' | 'yOfX'>[] =>
+  [fields, ...(fields.others ?? [])] as readonly Pick<T, 'y' | 'yOfX'>[];
+
 /**
  * The fields of level 0 or of an ordinary level; byte strings are as the transcript absorbs them.
  * If the level hides its messages, short commitments to their digits replace u' and b; at level 0,
  * coefficients 32 of the lifts follow that of b.
  */
-export interface OrdinaryFields {
+export interface OrdinaryFields extends ProjectionFields {
   readonly retry: number;
   /** u'_A and u'_B at level 0, u'_1 elsewhere: pack_{44-cut} */
   readonly first: readonly Uint8Array[];
   readonly counter: number;
-  /** y'_0, y*'_0, ..., y'_135, y*'_135, U, V */
-  readonly y: ArrayLike<number>;
-  /** the same for x alone, if the previous level hides its messages */
-  readonly yOfX?: ArrayLike<number>;
   /** w_0, ..., w_9 at level 0, empty elsewhere */
   readonly w: ArrayLike<number>;
   /** b^(1), b^(2), ... without the known coefficients */
@@ -26,7 +41,7 @@ export interface OrdinaryFields {
 }
 
 /** The fields of the tail. */
-export interface TailFields {
+export interface TailFields extends ProjectionFields {
   readonly retry: number;
   /** t'_0, ..., t'_{r-2}: pack_{44-cut} */
   readonly t: Uint8Array;
@@ -34,8 +49,6 @@ export interface TailFields {
   readonly g: ArrayLike<number>;
   readonly sealT: Uint8Array;
   readonly counter: number;
-  readonly y: ArrayLike<number>;
-  readonly yOfX?: ArrayLike<number>;
   readonly b: Uint8Array;
   /** h of every pair except the first and the last: pack_44 */
   readonly h: Uint8Array;

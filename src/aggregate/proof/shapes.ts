@@ -3,10 +3,17 @@
  * (docs/protocol.md, 3 and 6.2).
  */
 import type { ParameterSet } from '../../falcon/index.ts';
-import { type OrdinaryLevel, type Parameters, readRow, type Shape } from '../parameters/rows.ts';
-import { TABLE } from '../parameters/table.gen.ts';
+import {
+  type MergedParameters,
+  type OrdinaryLevel,
+  type Parameters,
+  readMergedRow,
+  readRow,
+  type Shape,
+} from '../parameters/rows.ts';
+import { MERGED_TABLE, TABLE } from '../parameters/table.gen.ts';
 
-/** Parts of level 0. */
+/** Segments of level 0. */
 export const PART = Object.freeze({ S: 0, W: 1, Y: 2 } as const);
 
 export const degreeOf = (set: ParameterSet): 512 | 1024 => (set === 'falcon512' ? 512 : 1024);
@@ -19,11 +26,25 @@ export function parametersFor(set: ParameterSet, count: number): Parameters | un
   return row === undefined ? undefined : readRow(row);
 }
 
+/**
+ * The row of a merged proof over so many parts of a set: that of the smallest number that holds
+ * them; undefined if there is none.
+ */
+export function mergedParametersFor(
+  set: ParameterSet,
+  parts: number,
+): MergedParameters | undefined {
+  const degree = degreeOf(set);
+  if (!(parts >= 1)) return undefined;
+  const row = MERGED_TABLE.find(([[of], most]) => of === degree && most >= parts);
+  return row === undefined ? undefined : readMergedRow(row, parts);
+}
+
 /** The number of the pair (a, b), a <= b, of r rows. */
 export const pairIndex = (r: number, a: number, b: number): number =>
   a * r - (a * (a - 1)) / 2 + b - a;
 
-/** The first row of every part. */
+/** The first row of every segment. */
 export function firstRows({ rows }: Pick<Shape, 'rows'>): number[] {
   let row = 0;
   return rows.map((count) => {
@@ -42,9 +63,14 @@ export interface Run {
   readonly to: number;
 }
 
-/** Places `from` to `to - 1` of a part, row by row. */
-export function runsOf(shape: Shape, part: number, from: number, to: number): Run[] {
-  const first = firstRows(shape)[part]!;
+/** Places `from` to `to - 1` of a segment, row by row. */
+export function runsOf(
+  shape: Pick<Shape, 'n' | 'rows'>,
+  segment: number,
+  from: number,
+  to: number,
+): Run[] {
+  const first = firstRows(shape)[segment]!;
   const { n } = shape;
   const runs: Run[] = [];
   for (let at = from; at < to; ) {
@@ -58,7 +84,52 @@ export function runsOf(shape: Shape, part: number, from: number, to: number): Ru
 
 /** The padding of the rows of level 1 and above. */
 export const paddingOf = (shape: Shape): Run[] =>
-  shape.lengths.flatMap((length, part) => runsOf(shape, part, length, shape.rows[part]! * shape.n));
+  shape.lengths.flatMap((length, i) => runsOf(shape, i, length, shape.rows[i]! * shape.n));
+
+/** The segment of z_i of a part, counted from 0; v is in the last segment. */
+export const segmentOfZ = ({ parts }: Pick<Shape, 'parts'>, i: number, part: number): number =>
+  parts === undefined ? i : i * parts.most + part;
+
+/** Consecutive polynomials in a row of level 1 or above. */
+export interface NumberedRun extends Run {
+  /** the part that they belong to, counted from 0; 0 at other than the merged level */
+  readonly part: number;
+  /** the number of the first one in the projection (docs/protocol.md, 5.3) */
+  readonly number: number;
+}
+
+/**
+ * The polynomials of level 1 or above: segment by segment, row by row. The parts of a merged level
+ * have the same numbers (docs/merged.md, 1.3).
+ */
+export function runsOfInput(shape: Pick<Shape, 'n' | 'rows' | 'lengths' | 'parts'>): NumberedRun[] {
+  const { n, lengths, parts } = shape;
+  if (parts === undefined) {
+    return lengths.flatMap((length, segment) =>
+      runsOf(shape, segment, 0, length).map((run) => ({ ...run, part: 0, number: run.row * n })),
+    );
+  }
+  const numbered = (segment: number, part: number, from: number, count: number, first: number) => {
+    let number = first;
+    return runsOf(shape, segment, from, from + count).map((run): NumberedRun => {
+      number += run.to - run.from;
+      return { ...run, part, number: number - (run.to - run.from) };
+    });
+  };
+  const all = [...Array(parts.count).keys()];
+  const z = [...Array(parts.f).keys()].flatMap((i) =>
+    all.flatMap((part) => numbered(i * parts.most + part, part, 0, parts.n, i * parts.n)),
+  );
+  const { f, m } = parts;
+  const v = all.flatMap((part) => numbered(f * parts.most, part, part * m, m, f * parts.n));
+  return [...z, ...v];
+}
+
+/** The number of the first polynomial of v in the projection of level 1 or above. */
+export const numberOfV = (shape: Pick<Shape, 'n' | 'rows' | 'parts'>): number => {
+  const { n, rows, parts } = shape;
+  return parts === undefined ? n * firstRows(shape)[rows.length - 1]! : parts.f * parts.n;
+};
 
 /** The padding at level 0, which includes the places of missing items. */
 export function paddingOfZero(

@@ -4,13 +4,20 @@
  */
 import { shake256 } from '../../falcon/points.ts';
 import { ascii, concat } from '../../shared/bytes.ts';
-import type { Parameters } from '../parameters/rows.ts';
+import type { MergedParameters, Parameters } from '../parameters/rows.ts';
 import { i32Bytes, packResidues } from './bits.ts';
-import type { OrdinaryFields, TailFields } from './fields.ts';
+import {
+  type OrdinaryFields,
+  type ProjectionFields,
+  projectionsOf,
+  type TailFields,
+} from './fields.ts';
 
-/** Labels of `absorb`, in the order of a section. */
+/** Labels of `absorb`, in the order of a section; a part and a merge start in their own way. */
 export const ABSORB = Object.freeze({
   start: 'falconry/proof/v3',
+  part: 'falconry/part/v1',
+  merge: 'falconry/merge/v1',
   header: 'header',
   retry: 'retry',
   uA: 'uA',
@@ -61,6 +68,8 @@ export const SHORT = Object.freeze({
   quadratic: 5,
   constraint: 6,
   padding: 7,
+  /** of a part (docs/merged.md, 1.5) */
+  part: 8,
 } as const);
 
 /** The label from which the matrix of commitment keys is expanded. */
@@ -119,24 +128,39 @@ export class Transcript {
 
 /** The data of `start`: the hash of the row, its set and bucket, and the number of items. */
 export function dataOfStart(
-  { set, bucket, rowHash: own }: Parameters,
+  { set, bucket, rowHash: own }: Pick<Parameters, 'set' | 'bucket' | 'rowHash'>,
   count: number,
   rowHash = own,
 ): Uint8Array {
   return concat(rowHash, Uint8Array.of(Math.log2(set)), u16(bucket), u16(count));
 }
 
+/** The data of `part`, with which a part starts (docs/merged.md, 1.2). */
+export const dataOfPart = (parameters: MergedParameters, count: number): Uint8Array =>
+  dataOfStart(parameters, count, parameters.partHash);
+
 /**
- * The data of `y`: y as sent, w, which only level 0 has, and the projection of x, which level 0
- * does not have.
+ * The data of `merge`, with which the merge starts (docs/merged.md, 1.2).
+ *
+ * @param states of the parts after `u2`
  */
-export function dataOfY({
-  y,
-  w = [],
-  yOfX = [],
-}: Pick<OrdinaryFields, 'y'> & Partial<Pick<OrdinaryFields, 'w' | 'yOfX'>>): Uint8Array {
-  return concat(i32Bytes(y), i32Bytes(w), i32Bytes(yOfX));
-}
+export const dataOfMerge = (
+  { partHash, rowHash }: MergedParameters,
+  attempt: number,
+  states: readonly Uint8Array[],
+): Uint8Array => concat(partHash, rowHash, Uint8Array.of(attempt), u16(states.length), ...states);
+
+/**
+ * The data of `y`: for every part, y as sent and the projection of x, which level 0 does not have;
+ * then w, which only level 0 has.
+ */
+export const dataOfY = (
+  fields: ProjectionFields & Partial<Pick<OrdinaryFields, 'w'>>,
+): Uint8Array =>
+  concat(
+    ...projectionsOf(fields).flatMap(({ y, yOfX = [] }) => [i32Bytes(y), i32Bytes(yOfX)]),
+    i32Bytes(fields.w ?? []),
+  );
 
 /** The data of `t`, at the tail. */
 export const dataOfT = ({ t, g, sealT }: Pick<TailFields, 't' | 'g' | 'sealT'>): Uint8Array =>

@@ -2,11 +2,11 @@
 import { beforeEach, expect, test } from 'vitest';
 import { readRow } from '../../../src/aggregate/parameters/rows.ts';
 import { Seed } from '../../../src/aggregate/proof/challenges.ts';
+import { scalarsBehind } from '../../../src/aggregate/proof/lifts.ts';
 import {
   type FoldedUse,
   quarterUses,
   rowCoefficients,
-  scalarsBehind,
   scalarsOf,
 } from '../../../src/aggregate/proof/verifier/hidden.ts';
 import { FORM_BYTES, Labrador } from '../../../src/aggregate/wasm.ts';

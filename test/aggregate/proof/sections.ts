@@ -104,8 +104,8 @@ export function encodedLevels(
   section: Pick<ParsedSection, 'levels' | 'tail'>,
 ): (Uint8Array | undefined)[] {
   return [
-    ...levels.map((level, i) => encodeOrdinary(level, section.levels[i]!, levels[i - 1])),
-    encodeTail(tail, section.tail, levels.at(-1)),
+    ...levels.map((level, i) => encodeOrdinary(level, section.levels[i]!)),
+    encodeTail(tail, section.tail),
   ];
 }
 

@@ -3,10 +3,15 @@
  * encoding.
  */
 import { concat } from '../../../shared/bytes.ts';
-import type { OrdinaryLevel, TailLevel } from '../../parameters/rows.ts';
+import type { OrdinaryLevel, Projecting, TailLevel } from '../../parameters/rows.ts';
 import { i32Bytes } from '../bits.ts';
 import { PAIRS } from '../constants.ts';
-import type { OrdinaryFields, TailFields } from '../fields.ts';
+import {
+  type OrdinaryFields,
+  type ProjectionFields,
+  projectionsOf,
+  type TailFields,
+} from '../fields.ts';
 import { runsOfG, runsOfLast, runsOfY } from '../gaussianFields.ts';
 import { encodeGaussian } from './gaussian.ts';
 
@@ -14,17 +19,14 @@ import { encodeGaussian } from './gaussian.ts';
 export function encodeOrdinary(
   level: OrdinaryLevel,
   fields: OrdinaryFields,
-  before?: OrdinaryLevel,
 ): Uint8Array | undefined {
-  const y = encodeProjection(fields.y, level.codeY);
-  const yOfX = encodeBlock(fields, before);
-  if (y === undefined || yOfX === undefined) return undefined;
+  const projections = encodeProjections(level, fields);
+  if (projections === undefined) return undefined;
   return concat(
     Uint8Array.of(fields.retry),
     ...fields.first,
     Uint8Array.of(fields.counter),
-    y,
-    yOfX,
+    projections,
     i32Bytes(fields.w),
     fields.b,
     fields.second,
@@ -32,26 +34,18 @@ export function encodeOrdinary(
 }
 
 /** The bytes of the tail. @returns undefined if a value has no code */
-export function encodeTail(
-  tail: TailLevel,
-  fields: TailFields,
-  before?: OrdinaryLevel,
-): Uint8Array | undefined {
+export function encodeTail(tail: TailLevel, fields: TailFields): Uint8Array | undefined {
   const g = encodeGaussian(fields.g, runsOfG(tail));
-  const y = encodeProjection(fields.y, tail.codeY);
+  const projections = encodeProjections(tail, fields);
   const last = encodeGaussian([...Array.from(fields.z), ...Array.from(fields.e)], runsOfLast(tail));
-  const yOfX = encodeBlock(fields, before);
-  if (g === undefined || y === undefined || yOfX === undefined || last === undefined) {
-    return undefined;
-  }
+  if (g === undefined || projections === undefined || last === undefined) return undefined;
   return concat(
     Uint8Array.of(fields.retry),
     fields.t,
     g,
     fields.sealT,
     Uint8Array.of(fields.counter),
-    y,
-    yOfX,
+    projections,
     fields.b,
     fields.h,
     fields.sealH,
@@ -59,12 +53,16 @@ export function encodeTail(
   );
 }
 
-/** Encodes the projection of x, if the previous level hides its messages. */
-function encodeBlock(
-  { yOfX }: Pick<OrdinaryFields, 'yOfX'>,
-  before: OrdinaryLevel | undefined,
+/** Encodes the projections of all parts. @returns undefined if a value has no code */
+function encodeProjections(
+  { codeY, ofX }: Projecting,
+  fields: ProjectionFields,
 ): Uint8Array | undefined {
-  return yOfX === undefined ? new Uint8Array(0) : encodeProjection(yOfX, before!.codeX);
+  const all = projectionsOf(fields).flatMap(({ y, yOfX }) => [
+    encodeProjection(y, codeY),
+    ...(yOfX === undefined ? [] : [encodeProjection(yOfX, ofX!.codeY)]),
+  ]);
+  return all.includes(undefined) ? undefined : concat(...(all as Uint8Array[]));
 }
 
 /** Encodes the pairs in their code, then U and V. @returns undefined if a value has no code */

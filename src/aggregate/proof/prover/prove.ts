@@ -84,7 +84,7 @@ export async function proveSection(
     context.transcript.st = st;
     lab.kernels.reset(mark);
     const prove = () => proveLevelZero(context, parameters, shape, items);
-    const zero = await runLevel(context, 0, level, prove, { from: retry });
+    const zero = await runLevel(context, 0, level, prove, retry);
     if (zero === undefined) return undefined;
     const rest = await proveRest(context, parameters, zero.output);
     if (rest !== undefined) {
@@ -123,11 +123,11 @@ function runLevel(
   number: number,
   level: OrdinaryLevel,
   prove: () => Promise<ProvedLevel>,
-  { before, from = 0 }: { readonly before?: OrdinaryLevel; readonly from?: number },
+  from = 0,
 ): Promise<RunLevel | undefined> {
   const attempt = async (retry: number): Promise<RunLevel> => {
     const { output, fields } = await prove();
-    const bytes = encodeOrdinary(level, { retry, ...fields }, before) ?? context.fail('code');
+    const bytes = encodeOrdinary(level, { retry, ...fields }) ?? context.fail('code');
     return { output, bytes, retry };
   };
   return context.run(number, attempt, from);
@@ -148,14 +148,14 @@ async function proveRest(
   for (const [before, level] of levels.slice(1).entries()) {
     const previous = output;
     const prove = () => proveLevel(context, level, previous);
-    const run = await runLevel(context, before + 1, level, prove, { before: previous.params });
+    const run = await runLevel(context, before + 1, level, prove);
     if (run === undefined) return undefined;
     sent.push(run.bytes);
     output = run.output;
   }
   const last = await context.run(levels.length, async (retry) => {
     const fields = await proveTail(context, tail, output);
-    return encodeTail(tail, { retry, ...fields }, output.params) ?? context.fail('code');
+    return encodeTail(tail, { retry, ...fields }) ?? context.fail('code');
   });
   return last === undefined ? undefined : [...sent, last];
 }

@@ -10,16 +10,13 @@ import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { type KeyUse, LOW_BITS, shortCoefficients } from '../foldKeys.ts';
 import { formAt } from '../forms.ts';
-import { liftsOf } from '../lifts.ts';
+import { liftsOf, QUARTERS_AT, scalarsBehind } from '../lifts.ts';
 import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
 import { EQUATIONS_OF_ROW, QUARTER, quarterBytes } from '../quarters.ts';
 import { joinLists, numbersOf, slice, sumOfLists, type Values, writeParts } from '../ring.ts';
 import { SHORT } from '../transcript.ts';
 import type { Claim } from './reduceConstraints.ts';
 import type { LevelSeeds } from './replay.ts';
-
-/** The first word of the scalars of (Q); a row has as many as it has numbers in p. */
-const QUARTERS_AT = 2 * PROJECTION_LENGTH;
 
 /** p of every message, and coefficients 32 of the lifts, which are empty above level 0. */
 export function hiddenFields(
@@ -30,22 +27,6 @@ export function hiddenFields(
   const ofLifts = b.subarray(0, quarterBytes(k));
   const quarters = messages.map(({ isLifts }) => (isLifts ? ofLifts : outer.shift()!));
   return { quarters, b32: b.subarray(ofLifts.length) };
-}
-
-/**
- * The words of stream 4 of one lift: the start of the scalars of (T_b), after those of (P), (P_x)
- * and (Q), and their end.
- *
- * @param before the previous level, number `number`; after an open one there are only the scalars
- *   of (P)
- */
-export function scalarsBehind(
-  { w, k, messages }: OrdinaryLevel,
-  number: number,
-): { readonly lifts: number; readonly end: number } {
-  if (w === 0) return { lifts: PROJECTION_LENGTH, end: PROJECTION_LENGTH };
-  const lifts = QUARTERS_AT + QUARTER.length * k * messages.length;
-  return { lifts, end: lifts + 2 * liftsOf(number).count };
 }
 
 /** The scalars of every lift of the level after `before`, which is number `number`. */

@@ -2,22 +2,35 @@
  * Reads the fields of a section (docs/protocol.md, 11), and rejects everything that
  * `../prover/encode.ts` does not write. All counts come from the table.
  */
-import type { OrdinaryLevel, Parameters, TailLevel } from '../../parameters/rows.ts';
+import type { OrdinaryLevel, Parameters, Projecting, TailLevel } from '../../parameters/rows.ts';
 import { DEGREE, FUNCTIONALS, SEAL_BYTES } from '../constants.ts';
 import type { OrdinaryFields, TailFields } from '../fields.ts';
 import { runsOfG, runsOfLast } from '../gaussianFields.ts';
 import { FieldReader, Refused } from './fieldReader.ts';
 
-export interface ParsedOrdinary extends OrdinaryFields {
+/** The projections of one part, parsed. */
+interface ParsedPart {
   readonly y: Int32Array;
   readonly yOfX?: Int32Array;
+}
+
+/** The projections of a level. */
+export interface ParsedProjections extends ParsedPart {
+  readonly others?: readonly ParsedPart[];
+}
+
+export interface ParsedOrdinary extends OrdinaryFields, ParsedProjections {
+  readonly y: Int32Array;
+  readonly yOfX?: Int32Array;
+  readonly others?: readonly ParsedPart[];
   readonly w: Int32Array;
 }
 
-export interface ParsedTail extends TailFields {
+export interface ParsedTail extends TailFields, ParsedProjections {
   readonly g: Float64Array;
   readonly y: Int32Array;
   readonly yOfX?: Int32Array;
+  readonly others?: readonly ParsedPart[];
   readonly z: Int32Array;
   readonly e: Int32Array;
 }
@@ -43,11 +56,8 @@ export function parseSection(
 ): ParsedSection | undefined {
   const reader = new FieldReader(bytes, at);
   try {
-    const levels = parameters.levels.map((level, i, all) =>
-      parseOrdinary(reader, level, i, all[i - 1]),
-    );
-    const before = parameters.levels.at(-1);
-    const tail = parseTail(reader, parameters.tail, parameters.levels.length, before);
+    const levels = parameters.levels.map((level, i) => parseOrdinary(reader, level, i));
+    const tail = parseTail(reader, parameters.tail, parameters.levels.length);
     return { levels, tail, end: reader.at };
   } catch (error) {
     if (error instanceof Refused) return undefined;
@@ -55,51 +65,45 @@ export function parseSection(
   }
 }
 
-function parseOrdinary(
-  reader: FieldReader,
-  { kappa1, cut, codeY, w: hiding, k }: OrdinaryLevel,
-  number: number,
-  before: OrdinaryLevel | undefined,
-): ParsedOrdinary {
+function parseOrdinary(reader: FieldReader, level: OrdinaryLevel, number: number): ParsedOrdinary {
+  const { kappa1, cut, w: hiding, k } = level;
   const message = (): Uint8Array =>
     hiding === 0 ? reader.cutValues(kappa1, cut) : reader.quarters(k);
   const retry = reader.repeats();
   const first = [message()];
   if (number === 0) first.push(message());
   const counter = reader.repeats();
-  const y = reader.projection(codeY);
-  const ofX = projectionOfX(reader, before);
+  const projections = parseProjections(reader, level, level.parts?.count);
   const w = reader.i32(number === 0 ? FUNCTIONALS : 0);
   const b = hiding === 0 ? reader.lifts(number) : reader.hiddenLifts(number, k);
   const second = message();
-  return { retry, first, counter, y, ...ofX, w, b, second };
+  return { retry, first, counter, ...projections, w, b, second };
 }
 
-/** The projection of x alone, if the previous level hides its messages. */
-const projectionOfX = (
+function parseProjections(
   reader: FieldReader,
-  before: OrdinaryLevel | undefined,
-): { yOfX?: Int32Array } =>
-  before === undefined || before.w === 0 ? {} : { yOfX: reader.projection(before.codeX) };
+  { codeY, ofX }: Projecting,
+  parts = 1,
+): ParsedProjections {
+  const [first, ...others] = Array.from({ length: parts }, (): ParsedPart => {
+    const y = reader.projection(codeY);
+    return { y, ...(ofX && { yOfX: reader.projection(ofX.codeY) }) };
+  });
+  return { ...first!, ...(others.length > 0 && { others }) };
+}
 
-function parseTail(
-  reader: FieldReader,
-  tail: TailLevel,
-  number: number,
-  before: OrdinaryLevel | undefined,
-): ParsedTail {
+function parseTail(reader: FieldReader, tail: TailLevel, number: number): ParsedTail {
   const { r, n, kappa, cut, pairs } = tail;
   const retry = reader.repeats();
   const t = reader.cutValues((r - 1) * kappa, cut);
   const g = reader.garbage(runsOfG(tail));
   const sealT = reader.take(SEAL_BYTES);
   const counter = reader.repeats();
-  const y = reader.projection(tail.codeY);
-  const ofX = projectionOfX(reader, before);
+  const projections = parseProjections(reader, tail);
   const b = reader.lifts(number);
   const h = reader.residues(pairs - 2);
   const sealH = reader.take(SEAL_BYTES);
   const last = Int32Array.from(reader.gaussian(runsOfLast(tail)));
   const [z, e] = [last.subarray(0, DEGREE * n), last.subarray(DEGREE * n)];
-  return { retry, t, g, sealT, counter, y, ...ofX, b, h, sealH, z, e };
+  return { retry, t, g, sealT, counter, ...projections, b, h, sealH, z, e };
 }

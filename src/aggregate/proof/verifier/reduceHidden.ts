@@ -7,9 +7,9 @@ import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { formAt, writeConstant, zeroForms } from '../forms.ts';
+import { scalarsBehind } from '../lifts.ts';
 import type { Values } from '../ring.ts';
 import { addProduct, allCoefficients, type Folding, multiplesOf } from './folding.ts';
-import { scalarsBehind } from './hidden.ts';
 import {
   type Challenges,
   type Claim,

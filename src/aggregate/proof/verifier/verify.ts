@@ -7,6 +7,7 @@ import { SALT_BYTES } from '../../../falcon/salts.ts';
 import { type Parameters, readRow, type TableRow } from '../../parameters/rows.ts';
 import type { Statement } from '../../statement.ts';
 import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
+import { projectionsOf } from '../fields.ts';
 import { keepInstance, onInstance, takeInstance } from '../instances.ts';
 import { isShortProjection } from '../projection.ts';
 import { parametersFor } from '../shapes.ts';
@@ -267,13 +268,12 @@ function conclude(
  */
 function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
   return (
-    [...levels, tail].every(({ inSq }, i) => {
-      const { y, yOfX } = section.levels[i] ?? section.tail;
-      return (
-        isShortProjection(y, inSq) &&
-        (yOfX === undefined || isShortProjection(yOfX, levels[i - 1]!.xSq))
-      );
-    }) && normSqOf(section.tail.z) + normSqOf(section.tail.e) <= tail.outSq
+    [...levels, tail].every(({ inSq, ofX }, i) =>
+      projectionsOf(section.levels[i] ?? section.tail).every(
+        ({ y, yOfX }) =>
+          isShortProjection(y, inSq) && (yOfX === undefined || isShortProjection(yOfX, ofX!.inSq)),
+      ),
+    ) && normSqOf(section.tail.z) + normSqOf(section.tail.e) <= tail.outSq
   );
 }
 
