@@ -4,7 +4,7 @@
  */
 import type { Shape } from '../parameters/rows.ts';
 import { BLOCK_COLUMNS, SMALL_BYTES } from '../wasm.ts';
-import { firstRows, type Run } from './shapes.ts';
+import { type Run, runsOf, runsOfInput } from './shapes.ts';
 
 /** Columns `from` (a multiple of 32) to `to - 1` of every row of a level. */
 export interface Columns {
@@ -68,37 +68,36 @@ export interface Placed {
   readonly at: number;
   /** the number of the first polynomial in the projection */
   readonly number: number;
+  /** the part that it belongs to at the merged level, counted from 0; else 0 */
+  readonly part: number;
 }
 
-/** The places of a part, row by row; its polynomials begin at `at` and are `stride` bytes apart. */
-export function placesOfPart(
+/** The places of a segment of level 0, row by row; its polynomials begin at `at`. */
+export const placesOfSegment = (
   shape: Pick<Shape, 'n' | 'rows'>,
-  part: number,
+  segment: number,
   count: number,
   at: number,
-  stride = SMALL_BYTES,
-): Placed[] {
-  const first = firstRows(shape)[part]!;
-  const { n } = shape;
-  return Array.from({ length: Math.ceil(count / n) }, (_, i) => ({
-    row: first + i,
-    column: 0,
-    count: Math.min(n, count - i * n),
-    at: at + stride * i * n,
-    number: (first + i) * n,
+): Placed[] =>
+  runsOf(shape, segment, 0, count).map(({ row, from, to }, i) => ({
+    row,
+    column: from,
+    count: to - from,
+    at: at + SMALL_BYTES * i * shape.n,
+    number: row * shape.n,
+    part: 0,
   }));
-}
 
-/** All places of an ordinary level; their polynomials begin at address 0. */
+/** All places of level 1 or above; their polynomials begin at address 0. */
 export function placesOfRows(
-  shape: Pick<Shape, 'n' | 'rows' | 'lengths'>,
+  shape: Pick<Shape, 'n' | 'rows' | 'lengths' | 'parts'>,
   stride = SMALL_BYTES,
 ): Placed[] {
   let at = 0;
-  return shape.lengths.flatMap((length, part) => {
-    const list = placesOfPart(shape, part, length, at, stride);
-    at += stride * length;
-    return list;
+  return runsOfInput(shape).map(({ row, from, to, number, part }) => {
+    const count = to - from;
+    at += stride * count;
+    return { row, column: from, count, at: at - stride * count, number, part };
   });
 }
 
@@ -108,7 +107,7 @@ export function placesWithin(
   { from, to }: Columns,
   stride = SMALL_BYTES,
 ): Placed[] {
-  return places.flatMap(({ row, column, count, at, number }) => {
+  return places.flatMap(({ row, column, count, at, number, part }) => {
     const start = Math.max(column, from);
     const end = Math.min(column + count, to);
     if (start >= end) return [];
@@ -120,6 +119,7 @@ export function placesWithin(
         count: end - start,
         at: at + stride * skipped,
         number: number + skipped,
+        part,
       },
     ];
   });
@@ -152,7 +152,7 @@ export const filledWithin = (filled: readonly number[], { from, to }: Columns): 
  */
 export function gather<T extends Int16Array | BigInt64Array>(
   polynomials: T,
-  shape: Pick<Shape, 'n' | 'rows' | 'lengths'>,
+  shape: Pick<Shape, 'n' | 'rows' | 'lengths' | 'parts'>,
   columns: Columns,
 ): T {
   const places = placesWithin(placesOfRows(shape, 64), columns, 64);

@@ -7,8 +7,8 @@ import {
   filledBy,
   filledWithin,
   gather,
-  placesOfPart,
   placesOfRows,
+  placesOfSegment,
   placesWithin,
   runsWithin,
   splitByCost,
@@ -89,13 +89,13 @@ test('columns in parts of equal cost', () => {
   expect(ends([11, 11, 1], 10)).toEqual([32, 64, 96]);
 });
 
-test('the places of a part, row by row', () => {
-  expect(placesOfPart(SHAPE, 0, 6, 1000, 10)).toEqual([
-    { row: 0, column: 0, count: 4, at: 1000, number: 0 },
-    { row: 1, column: 0, count: 2, at: 1040, number: 4 },
+test('the places of a segment, row by row', () => {
+  expect(placesOfSegment(SHAPE, 0, 6, 1000)).toEqual([
+    { row: 0, column: 0, count: 4, at: 1000, number: 0, part: 0 },
+    { row: 1, column: 0, count: 2, at: 1512, number: 4, part: 0 },
   ]);
-  expect(placesOfPart(SHAPE, 2, 4, 0, 1)).toEqual([
-    { row: 3, column: 0, count: 4, at: 0, number: 12 },
+  expect(placesOfSegment(SHAPE, 2, 4, 0)).toEqual([
+    { row: 3, column: 0, count: 4, at: 0, number: 12, part: 0 },
   ]);
 });
 
@@ -125,10 +125,10 @@ test('the places within some columns', () => {
 });
 
 test('a place that begins within the columns', () => {
-  const place = { row: 3, column: 2, count: 3, at: 10, number: 50 };
+  const place = { row: 3, column: 2, count: 3, at: 10, number: 50, part: 1 };
   expect(placesWithin([place], { from: 0, to: 4 }, 5)).toEqual([{ ...place, count: 2 }]);
   expect(placesWithin([place], { from: 3, to: 4 }, 5)).toEqual([
-    { row: 3, column: 0, count: 1, at: 15, number: 51 },
+    { row: 3, column: 0, count: 1, at: 15, number: 51, part: 1 },
   ]);
 });
 

@@ -25,11 +25,12 @@ import { rowBytes, vecsToFill } from '../forms.ts';
 import { partsBytes } from '../functionals.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import { filledByItems, type ItemsShape } from '../itemColumns.ts';
-import { liftsOf } from '../lifts.ts';
+import { liftsOf, scalarsBehind } from '../lifts.ts';
+import { PROJECTION_LENGTH } from '../projection.ts';
 import { coefsOf, sumOfLists, type Values, valuesOf, vecOfBlocks } from '../ring.ts';
 import { degreeOf, firstRowOfY, type Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
-import { combineForms, combinePadding, liftCoefficients } from './combine.ts';
+import { combinePadding, liftCoefficients } from './combine.ts';
 import { carryAmortised } from './constraintsBehind.ts';
 import { ItemRows } from './itemRows.ts';
 import { KeyStore } from './keyStore.ts';
@@ -38,10 +39,11 @@ import {
   type Covered,
   collapse,
   coveredBy,
-  type Numbers,
+  numbersOfX,
   type Projected,
   project,
 } from './project.ts';
+import { scalarsOfPart } from './scalars.ts';
 import {
   amortised,
   coefsOfSums,
@@ -74,7 +76,9 @@ interface Opened {
   readonly s: Vecs;
   readonly places: readonly Placed[];
   /** the same, as covered by the projection */
-  readonly covered: Covered;
+  readonly covered: readonly Covered[];
+  /** number of scalars of the lifts before those of the parts, two words each */
+  readonly words: number;
   readonly items?: ItemRows;
 }
 
@@ -135,7 +139,8 @@ export class ColumnProver {
     yield 0.7;
     const { placesS: places } = items;
     const covered = coveredBy(places);
-    this.#opened = { number: 0, params: shape.level, columns, s, places, covered, items };
+    const words = PROJECTION_LENGTH;
+    this.#opened = { number: 0, params: shape.level, columns, s, places, covered, words, items };
     yield* this.#expandA();
     return items.digits;
   }
@@ -177,7 +182,7 @@ export class ColumnProver {
    * Begins an ordinary level.
    *
    * @param input.rows the polynomials of `placesOfRows` within the columns
-   * @param input.x the numbers of the digits that the previous level hides, if it hides any
+   * @param input.before the level before
    * @returns t of all rows, and g
    */
   *openRows(input: {
@@ -185,10 +190,10 @@ export class ColumnProver {
     readonly params: OrdinaryLevel;
     readonly columns: Columns;
     readonly rows: Int16Array;
-    readonly x: Numbers | undefined;
+    readonly before: OrdinaryLevel;
   }): Step<{ readonly t: Values; readonly g: Values }> {
     const lab = this.#lab;
-    const { number, params, columns } = input;
+    const { number, params, columns, before } = input;
     this.#reset();
     const smalls = lab.smalls(input.rows.length / 64);
     lab.i16(smalls).set(input.rows);
@@ -201,15 +206,17 @@ export class ColumnProver {
     for (const { row, column, count, at: from } of places) {
       lab.kernels.widesToVec(lab.row(s, row), column, from, SMALL_BYTES, count);
     }
-    this.#opened = { number, params, columns, s, places, covered: coveredBy(places, input.x) };
+    const covered = coveredBy(places, numbersOfX(params, before), params.parts?.count);
+    const words = scalarsBehind(before, number - 1).end;
+    this.#opened = { number, params, columns, s, places, covered, words };
     yield* this.#expandA();
     const t = this.#innerCommitments(s);
     this.#dropA();
     return { t, g: this.#quadraticGarbage() };
   }
 
-  /** @returns the projections of these columns */
-  project(input: { readonly jl: Uint8Array }): Projected {
+  /** @returns the projections of these columns, part by part */
+  project(input: { readonly jl: Uint8Array }): Projected[] {
     const lab = this.#lab;
     return lab.scope(() => project(lab, this.#at.covered, this.#seed(input.jl)));
   }
@@ -217,7 +224,7 @@ export class ColumnProver {
   /** @returns the lifts of these columns */
   *lift(input: { readonly jl: Uint8Array; readonly lift: Uint8Array }): Step<Values> {
     const lab = this.#lab;
-    const { number, params, columns, covered, items, s } = this.#at;
+    const { number, params, columns, covered, words, items, s } = this.#at;
     const jl = this.#seed(input.jl);
     const seed = this.#seed(input.lift);
     this.#lift = seed;
@@ -228,7 +235,10 @@ export class ColumnProver {
     // Contiguous: phi will reuse the room of all of them.
     this.#F = Array.from({ length: count }, () => this.#rows(columns, used));
     if (items === undefined) {
-      yield* collapse(lab, this.#F, covered, jl, seed);
+      const isMerged = params.parts !== undefined;
+      yield* collapse(lab, this.#F, covered, jl, (part) =>
+        scalarsOfPart(lab, seed, words, isMerged ? part : undefined),
+      );
       sumLifts(lab, sums, this.#F, s);
     } else yield* liftsOfItems(lab, items, this.#F, s, sums, jl, seed);
     const lifts = lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
@@ -253,16 +263,20 @@ export class ColumnProver {
     const phi = { ...this.#F[0]!, rows: params.r };
     this.#phi = phi;
     if (items === undefined) {
-      lab.scope(() => {
-        const base = lab.vecs(params.r, columns.to - columns.from);
-        let from = 0;
-        for (const { row, column, count } of places) {
-          const { at } = coefsOf(lab, [input.base!.subarray(64 * from, 64 * (from + count))]);
-          lab.kernels.coefsToVec(lab.row(base, row), column, at, COEFS_BYTES, count);
-          from += count;
-        }
-        combineForms(lab, [...this.#F, base], coefficients);
-      });
+      let from = 0;
+      for (let row = 0; row < phi.rows; row++) {
+        lab.scope(() => {
+          const base = lab.vecs(1, columns.to - columns.from);
+          for (const { column, count } of places.filter((placed) => placed.row === row)) {
+            const { at } = coefsOf(lab, [input.base!.subarray(64 * from, 64 * (from + count))]);
+            lab.kernels.coefsToVec(base.at, column, at, COEFS_BYTES, count);
+            from += count;
+          }
+          const rows = this.#F.map((vecs) => lab.row(vecs, row));
+          lab.combine(phi, row, [...rows, base.at], coefficients);
+        });
+        yield (0.5 * row) / phi.rows;
+      }
     } else {
       yield* combineItems(lab, items, this.#F, phi, this.#lift!, coefficients);
       items.subtractAlphas(phi);
@@ -288,19 +302,28 @@ export class ColumnProver {
   /**
    * @param input.number the level; the key, phi_z and these parameters are those of the previous
    *   level
-   * @param input.phiZ phi_z in these columns
-   * @returns the linear forms on z_0, z_1, ... that E3 and E5 leave, in these columns
+   * @param input.phiZ phi_z of every part in these columns
+   * @param input.isMerged whether the level takes the outputs of parts
+   * @returns the linear forms on z_0, z_1, ... that E3 and E5 leave, in these columns, part by part
    */
   carryAmortised(input: {
     readonly number: number;
     readonly params: Pick<OrdinaryLevel, 'kappa' | 'f' | 'b'>;
     readonly columns: Columns;
-    readonly phiZ: Values;
+    readonly phiZ: readonly Values[];
+    readonly isMerged: boolean;
     readonly seed: Uint8Array;
-  }): Values[] {
+  }): Values[][] {
     const lab = this.#lab;
     const { params, phiZ } = input;
-    return lab.scope(() => carryAmortised(lab, params, this.#foldedA(input), phiZ));
+    return lab.scope(() => {
+      const foldedA = this.#foldedA(input);
+      const seed = new Seed(lab, input.seed, input.number);
+      return phiZ.map((phi, part) => {
+        const chi = input.isMerged ? shortForms(lab, seed, SHORT.part, part, 1) : undefined;
+        return carryAmortised(lab, params, foldedA, phi, chi);
+      });
+    });
   }
 
   /** These columns of the inner key of a level, folded by the challenges of the next one. */

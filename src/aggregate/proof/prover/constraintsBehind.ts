@@ -10,6 +10,7 @@ import {
   FORM_BYTES,
   type Forms,
   type Labrador,
+  type Smalls,
   type Vecs,
 } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
@@ -17,7 +18,7 @@ import { Q } from '../constants.ts';
 import { LOW_BITS } from '../foldKeys.ts';
 import { constantForm, formAt, powerForms, writeConstant, zeroForms } from '../forms.ts';
 import { coefsOf, slice, type Values, valuesOf } from '../ring.ts';
-import { firstRows, pairIndex } from '../shapes.ts';
+import { firstRows, pairIndex, segmentOfZ } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { digitsOf, firstColumns, type Output } from './output.ts';
 import { combineScalars } from './scalars.ts';
@@ -28,37 +29,59 @@ export type Target = Pick<Output, 'a' | 'aForms' | 'b'>;
 /** The number of distinct values of a_ab at a level that follows one of f digits. */
 export const distinctA = (f: number): number => (f * (f + 1)) / 2;
 
+/** What a level takes from the level before. */
+export interface LevelInput {
+  /** its output; at the merged level, the output of level 0 of every part */
+  readonly outputs: readonly Output[];
+  /** their polynomials, in the order of `placesOfRows` */
+  readonly rows: Smalls;
+}
+
 /**
  * Adds up the constraints, and the contribution of this level's lifts to hidden messages.
  *
  * @param target receives everything except the linear forms
- * @param scalars from `scalarsOnHidden`, if the previous level hides its messages
- * @returns the linear forms on v; those on z_0, z_1, ... are left to `carryAmortised`
+ * @param scalars from `scalarsOnHidden` for every output, if the previous level hides its messages
+ * @returns the linear forms on v, part by part; those on z_0, z_1, ... are left to `carryAmortised`
  */
 export function carryConstraints(
   lab: Labrador,
   seed: Seed,
   shape: Shape,
-  before: Output,
+  { outputs }: LevelInput,
   target: Target,
-  scalars?: readonly Coefs[],
+  scalars: readonly (readonly Coefs[] | undefined)[],
 ): Coefs {
   const { kernels } = lab;
-  const { m } = before.params;
-  const sum = new Sum(lab, m);
-  const delta = shortForms(lab, seed, SHORT.quadratic, 0, 1).at;
-  carryOuter(lab, sum, before, seed);
-  carryInner(lab, sum, before, seed);
-  carryGarbage(lab, sum, before, seed, delta);
-  carryHidden(lab, sum, before, seed);
-  if (scalars !== undefined) carryScalars(lab, sum, before, seed, scalars);
-  carryExtension(lab, sum, before, seed);
-  kernels.formToCoefs(target.b.at, sum.right);
-
-  carrySquares(lab, shape, before.params, delta, target);
-  const forms = lab.coefs(m);
-  kernels.formsToCoefs(forms.at, sum.onV.at, m);
-  return forms;
+  const { m } = outputs[0]!.params;
+  const onV = lab.coefs(m * outputs.length);
+  target.a.clear();
+  lab.scope(() => {
+    const right = zeroForms(lab, 1).at;
+    for (const [part, before] of outputs.entries()) {
+      lab.scope(() => {
+        const sum = new Sum(lab, m);
+        const delta = shortForms(lab, seed, SHORT.quadratic, 0, 1).at;
+        carryOuter(lab, sum, before, seed);
+        carryInner(lab, sum, before, seed);
+        carryGarbage(lab, sum, before, seed, delta);
+        carryHidden(lab, sum, before, seed);
+        carryExtension(lab, sum, before, seed);
+        if (shape.parts !== undefined) {
+          const chi = shortForms(lab, seed, SHORT.part, part, 1).at;
+          sum.multiply(chi);
+          kernels.mulForm(delta, delta, chi);
+        }
+        const ofPart = scalars[part];
+        if (ofPart !== undefined) carryScalars(lab, sum, before, seed, ofPart);
+        kernels.addForm(right, right, sum.right);
+        kernels.formsToCoefs(onV.at + COEFS_BYTES * m * part, sum.onV.at, m);
+        carrySquares(lab, shape, before.params, part, delta, target);
+      });
+    }
+    kernels.formToCoefs(target.b.at, right);
+  });
+  return onV;
 }
 
 /** Accumulates the linear forms on v and the right side. */
@@ -104,6 +127,21 @@ class Sum {
       this.#lab.kernels.loadColumn(this.#product, row.at, column);
       this.add(from + column, this.#product);
     }
+  }
+
+  /** Multiplies everything, once it is reduced, by a short form. */
+  multiply(form: number): void {
+    const lab = this.#lab;
+    const { kernels } = lab;
+    lab.scope(() => {
+      const coefs = lab.coefs(1).at;
+      const places = Array.from({ length: this.onV.count }, (_, i) => formAt(this.onV, i));
+      for (const at of [...places, this.right]) {
+        kernels.formToCoefs(coefs, at);
+        kernels.coefsToForm(at, coefs);
+        kernels.mulForm(at, at, form);
+      }
+    });
   }
 
   /** Adds a polynomial times a form to the right side. */
@@ -301,6 +339,7 @@ function carryGarbage(lab: Labrador, sum: Sum, before: Output, seed: Seed, delta
  * E3 and E5 on the digits of z, in some columns: -2^(b i) (folded A + phi_z).
  *
  * @param foldedA the inner key of the previous level, folded by the challenges of E3
+ * @param chi of the part, if the level takes those of several
  * @returns the linear forms on z_0, z_1, ...
  */
 export function carryAmortised(
@@ -308,6 +347,7 @@ export function carryAmortised(
   { f, b }: Pick<OrdinaryLevel, 'f' | 'b'>,
   foldedA: Vecs,
   phiZ: Values,
+  chi?: Forms,
 ): Values[] {
   const { kernels } = lab;
   return lab.scope(() => {
@@ -318,44 +358,52 @@ export function carryAmortised(
     const coefs = coefsOf(lab, [phiZ]);
     kernels.coefsToVec(row.at, 0, coefs.at, COEFS_BYTES, n);
     lab.combine(row, 0, [foldedA.at, row.at], minus);
+    if (chi !== undefined) {
+      kernels.reduceColumns(row.at, 0, n);
+      lab.combine(row, 0, [row.at], chi);
+    }
+    kernels.vecToCoefs(coefs.at, row.at, 0, n);
     const power = lab.forms(1);
     writeConstant(lab, power.at, 1n << BigInt(b));
     return Array.from({ length: f }, (_, i) => {
       if (i > 0) {
         kernels.coefsToVec(row.at, 0, coefs.at, COEFS_BYTES, n);
         lab.combine(row, 0, [row.at], power);
+        kernels.vecToCoefs(coefs.at, row.at, 0, n);
       }
-      kernels.vecToCoefs(coefs.at, row.at, 0, n);
       return valuesOf(lab, coefs);
     });
   });
 }
 
-/** <z, z> of E4: a_ab on equal rows of the digits. */
+/**
+ * <z, z> of E4: a_ab on equal rows of the digits of a part.
+ *
+ * @param delta of E4; of a part, times chi
+ */
 function carrySquares(
   lab: Labrador,
   shape: Shape,
   { f, b }: OrdinaryLevel,
+  part: number,
   delta: number,
   { a, aForms }: Target,
 ): void {
   const { kernels } = lab;
   const first = firstRows(shape);
-  a.clear();
-  lab.scope(() => {
-    const coefs = lab.coefs(1).at;
-    let at = aForms.at;
-    for (let i = 0; i < f; i++) {
-      for (let k = i; k < f; k++, at += FORM_BYTES) {
-        const factor = (-(i === k ? 1n : 2n) * (1n << BigInt(b * (i + k)))) % Q;
-        writeConstant(lab, at, factor);
-        kernels.mulForm(at, at, delta);
-        kernels.formToCoefs(coefs, at);
-        kernels.coefsToForm(at, coefs);
-        for (let row = 0; row < shape.rows[0]!; row++) {
-          a.set(pairIndex(shape.r, first[i]! + row, first[k]! + row), at);
-        }
+  const coefs = lab.coefs(1).at;
+  let at = formAt(aForms, part * distinctA(f));
+  for (let i = 0; i < f; i++) {
+    for (let k = i; k < f; k++, at += FORM_BYTES) {
+      const factor = (-(i === k ? 1n : 2n) * (1n << BigInt(b * (i + k)))) % Q;
+      writeConstant(lab, at, factor);
+      kernels.mulForm(at, at, delta);
+      kernels.formToCoefs(coefs, at);
+      kernels.coefsToForm(at, coefs);
+      const [ofI, ofK] = [i, k].map((digit) => first[segmentOfZ(shape, digit, part)]!);
+      for (let row = 0; row < shape.rows[0]!; row++) {
+        a.set(pairIndex(shape.r, ofI! + row, ofK! + row), at);
       }
     }
-  });
+  }
 }

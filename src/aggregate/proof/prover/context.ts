@@ -32,12 +32,12 @@ export interface ShownLevel {
   readonly number: number;
   /** absent at the tail */
   readonly output?: Output;
-  /** absent at level 0 */
+  /** absent at level 0 and at the merged level */
   readonly before?: Output;
   readonly lifts: Coefs;
   /** h of all pairs, at the tail */
   readonly h?: Coefs;
-  readonly sent: Pick<OrdinaryFields, 'y' | 'yOfX' | 'b'>;
+  readonly sent: Pick<OrdinaryFields, 'y' | 'yOfX' | 'others' | 'b'>;
 }
 
 /** Thrown when the level fails with this retry byte (docs/protocol.md, 12). */

@@ -6,9 +6,11 @@ import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { type Coefs, type Forms, type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
 import type { Seed } from '../challenges.ts';
 import type { Placed } from '../columns.ts';
+import { PROJECTION_LENGTH } from '../projection.ts';
 import { type Values, valuesOf } from '../ring.ts';
 import { combineForms } from './combine.ts';
 import { collapse, coveredBy } from './project.ts';
+import { scalarsOfPart } from './scalars.ts';
 import { amortised, coefsOfSums, linearGarbage, sumLifts } from './steps.ts';
 
 export interface Extension {
@@ -38,6 +40,7 @@ export function cutInner(
     count: kappa,
     at: smalls.at + SMALL_BYTES * row * kappa,
     number: r * n + row * kappa,
+    part: 0,
   }));
   for (const { row, at } of places) {
     lab.kernels.widesToVec(lab.row(e, row), 0, at, SMALL_BYTES, kappa);
@@ -55,7 +58,8 @@ export function liftExtension(
 ): Values {
   const { e, places } = extension;
   const F = Array.from({ length: count }, () => lab.vecs(e.rows, e.columns));
-  for (const _ of collapse(lab, F, coveredBy(places), jl, lift));
+  const scalars = scalarsOfPart(lab, lift, PROJECTION_LENGTH);
+  for (const _ of collapse(lab, F, coveredBy(places), jl, () => scalars));
   extension.F = F;
   return lab.scope(() => {
     const sums = lab.sums(count);

@@ -11,7 +11,13 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { Seed, sampleAlphas } from '../challenges.ts';
-import { type Columns, type Placed, placesOfPart, placesWithin, runsWithin } from '../columns.ts';
+import {
+  type Columns,
+  type Placed,
+  placesOfSegment,
+  placesWithin,
+  runsWithin,
+} from '../columns.ts';
 import { FUNCTIONALS, NORM_DIGIT_BITS } from '../constants.ts';
 import { formAt, formsOf, writeConstant } from '../forms.ts';
 import { Functionals, partsBytes } from '../functionals.ts';
@@ -47,7 +53,7 @@ export class ItemRows {
     for (const [place, item] of this.items.entries()) this.#places.set(item, place);
     this.#alphas = lab.forms(count);
     this.#S = smallsOfItems(lab, set, decoded, width);
-    this.placesS = placesWithin(placesOfPart(level, PART.S, width * count, 0), columns).map(
+    this.placesS = placesWithin(placesOfSegment(level, PART.S, width * count, 0), columns).map(
       (placed) => ({
         ...placed,
         at: this.#addressOf(placed.number),
@@ -88,7 +94,7 @@ export class ItemRows {
     lab.scope(() => {
       const W = lab.smalls(digits.length / 64);
       lab.i16(W).set(digits);
-      const places = placesOfPart(this.shape.level, PART.W, W.count, W.at);
+      const places = placesOfSegment(this.shape.level, PART.W, W.count, W.at);
       for (const { row, column, count, at } of placesWithin(places, this.#columns)) {
         lab.kernels.widesToVec(lab.row(s, row), column, at, SMALL_BYTES, count);
       }
@@ -134,15 +140,16 @@ export class ItemRows {
    *
    * @returns yields the item, its places, and the part of the first one
    */
-  *runsOf({ row, column, count, at, number }: Placed): Generator<[number, Placed, number]> {
+  *runsOf(placed: Placed): Generator<[number, Placed, number]> {
     const { width } = this.shape;
-    for (let done = 0; done < count; ) {
-      const item = Math.floor((number + done) / width);
-      const t = number + done - width * item;
-      const here = Math.min(width - t, count - done);
-      const from = at + SMALL_BYTES * done;
-      yield [item, { row, column: column + done, count: here, at: from, number: number + done }, t];
-      done += here;
+    for (let done = 0; done < placed.count; ) {
+      const number = placed.number + done;
+      const item = Math.floor(number / width);
+      const t = number - width * item;
+      const count = Math.min(width - t, placed.count - done);
+      const at = placed.at + SMALL_BYTES * done;
+      yield [item, { ...placed, column: placed.column + done, count, at, number }, t];
+      done += count;
     }
   }
 

@@ -2,39 +2,43 @@
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { type Coefs, FORM_BYTES } from '../../wasm.ts';
 import { filledBy, gather } from '../columns.ts';
-import type { OrdinaryFields } from '../fields.ts';
-import { liftsOf } from '../lifts.ts';
+import type { OrdinaryFields, ProjectionFields } from '../fields.ts';
+import { liftsOf, scalarsBehind } from '../lifts.ts';
 import { coefsOf, joinLists, slice, type Values, valuesOf } from '../ring.ts';
 import { paddingOf, type Run } from '../shapes.ts';
 import { ABSORB, SEED } from '../transcript.ts';
 import { combineLifts, liftCoefficients } from './combine.ts';
 import { commitOuter, storeCutT, storeG, storeH, storeInner, storeT } from './commit.ts';
-import { carryConstraints, distinctA, type Target } from './constraintsBehind.ts';
+import { carryConstraints, distinctA, type LevelInput, type Target } from './constraintsBehind.ts';
 import type { Context } from './context.ts';
 import { amortiseExtension, combineExtension, type Extension, liftExtension } from './extension.ts';
 import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
 import { newOutput, type Output, type ProvedLevel } from './output.ts';
-import { coveredBy, numbersOfX, type Projected, project as projectPlaces } from './project.ts';
-import { liftHidden, scalarsOnHidden } from './scalars.ts';
+import { coveredBy, type Projected, project as projectPlaces } from './project.ts';
+import { liftHidden, scalarsOfPart, scalarsOnHidden } from './scalars.ts';
 
-/** Proves an ordinary level after level 0. */
+/** The input of a level that takes the output of another one. */
+export const inputOf = (output: Output): LevelInput => ({ outputs: [output], rows: output.parts });
+
+/** Proves an ordinary level after level 0, or the merged level. */
 export async function proveLevel(
   context: Context,
   params: OrdinaryLevel,
-  before: Output,
+  input: LevelInput,
 ): Promise<ProvedLevel> {
   const { lab, level, provers } = context;
-  const output = newOutput(lab, context.keys, level, params, distinctA(before.params.f));
+  const { outputs } = input;
+  const before = outputs[0]!.params;
+  const distinct = outputs.length * distinctA(before.f);
+  const output = newOutput(lab, context.keys, level, params, distinct);
   const mark = lab.kernels.mark();
   provers.split(params.n, filledBy(params, params.lengths));
-  const rows = lab.i16(before.parts);
-  const x = numbersOfX(params, before.params);
   const opened = await context.all('commit', [0, 0.8], 'openRows', (columns) => ({
     number: level,
     params,
     columns,
-    rows: gather(rows, params, columns),
-    x,
+    rows: gather(lab.i16(input.rows), params, columns),
+    before,
   }));
   const t = opened.map((part) => part.t);
   const extension = params.ct > 0 ? storeCutT(context, output, t) : undefined;
@@ -44,14 +48,15 @@ export async function proveLevel(
   const u1 = commitOuter(context, ABSORB.u1, output, 0);
   await context.pause('project');
 
-  const options = { before, extension };
+  const options = { input, extension };
   const { lifts, scalars, ...sent } = await projectAndLift(context, output, options);
   const finishing = {
-    carried: (seed: Uint8Array) => carry(context, params, before, output, seed, scalars),
+    carried: (seed: Uint8Array) => carry(context, params, input, output, seed, scalars),
     extension,
   };
   const second = await finishLevel(context, output, lifts, paddingOf(params), finishing);
-  context.show({ number: level, output, before, lifts, sent });
+  const shown = { ...(params.parts === undefined && { before: outputs[0]! }), lifts, sent };
+  context.show({ number: level, output, ...shown });
   lab.kernels.reset(mark);
   return { output, fields: { first: [u1], ...sent, second } };
 }
@@ -60,7 +65,7 @@ export async function proveLevel(
  * Makes y and the lifts.
  *
  * @param options.w the functionals of level 0
- * @param options.before the output of the previous level
+ * @param options.input of every other level
  * @param options.extension of the rows, if the inner commitments are cut
  * @returns their fields to send, the lifts themselves, and the scalars on hidden messages
  */
@@ -69,38 +74,41 @@ export async function projectAndLift(
   output: Output,
   {
     w = [],
-    before,
+    input,
     extension,
   }: {
     readonly w?: readonly number[];
-    readonly before?: Output;
+    readonly input?: LevelInput;
     readonly extension?: Extension | undefined;
   },
 ): Promise<
-  Pick<OrdinaryFields, 'counter' | 'y' | 'yOfX' | 'w' | 'b'> & {
-    readonly lifts: Coefs;
-    readonly scalars: readonly Coefs[] | undefined;
-  }
+  Pick<OrdinaryFields, 'counter' | 'w' | 'b'> &
+    ProjectionFields & {
+      readonly lifts: Coefs;
+      readonly scalars: readonly (readonly Coefs[] | undefined)[];
+    }
 > {
   const { lab } = context;
-  const project = async (jl: Uint8Array): Promise<Projected> => {
-    const parts = await context.all('project', [0.5, 0.9], 'project', () => ({ jl }));
+  const project = async (jl: Uint8Array): Promise<Projected[]> => {
+    const shares = await context.all('project', [0.5, 0.9], 'project', () => ({ jl }));
     if (extension !== undefined) {
       const covered = coveredBy(extension.places);
-      parts.push(lab.scope(() => projectPlaces(lab, covered, context.seedOf(jl))));
+      shares.push(lab.scope(() => projectPlaces(lab, covered, context.seedOf(jl))));
     }
-    return {
-      y: sumIntegers(parts.map(({ y }) => y)),
-      ofX: sumIntegers(parts.map(({ ofX }) => ofX)),
-    };
+    return shares[0]!.map((_, part) => ({
+      y: sumIntegers(shares.map((share) => share[part]!.y)),
+      ofX: sumIntegers(shares.map((share) => share[part]!.ofX)),
+    }));
   };
   const { params } = output;
-  const { counter, jl, y, yOfX } = await sendProjection(context, params, project, w, before);
+  const { counter, jl, ...projections } = await sendProjection(context, params, project, w);
   await context.pause('lift');
   const lift = context.transcript.seed(SEED.lift);
   const all = await context.all('lift', [0, 1], 'lift', () => ({ jl, lift }));
-  const scalars = before && scalarsOnHidden(lab, before, context.seedOf(lift));
-  if (scalars !== undefined) all.push(liftHidden(lab, before!.hidden, scalars));
+  const scalars = input === undefined ? [] : scalarsOnInput(context, params, input, lift);
+  for (const [part, ofPart] of scalars.entries()) {
+    if (ofPart !== undefined) all.push(liftHidden(lab, input!.outputs[part]!.hidden, ofPart));
+  }
   if (extension !== undefined) {
     const [a, b] = [context.seedOf(jl), context.seedOf(lift)];
     all.push(liftExtension(lab, extension, liftsOf(context.level).count, a, b));
@@ -108,7 +116,22 @@ export async function projectAndLift(
   const lifts = coefsOf(lab, all);
   const b = sendLifts(context, lifts, output);
   await context.pause('combine');
-  return { counter, y, ...(yOfX && { yOfX }), w, b, lifts, scalars };
+  return { counter, ...projections, w, b, lifts, scalars };
+}
+
+/** The factors of the hidden messages of every output. */
+function scalarsOnInput(
+  context: Context,
+  { parts }: Shape,
+  { outputs }: LevelInput,
+  lift: Uint8Array,
+): (Coefs[] | undefined)[] {
+  const { lab, level } = context;
+  const { end } = scalarsBehind(outputs[0]!.params, level - 1);
+  return outputs.map((output, part) => {
+    const scalars = scalarsOfPart(lab, context.seedOf(lift), end, parts && part);
+    return scalarsOnHidden(lab, output, scalars);
+  });
 }
 
 /** Sums projections, which are integers and not values mod q. */
@@ -184,19 +207,20 @@ async function amortise(
  * E1 to E6 of the previous level, and (Q) and (T_b), on the parts of this one.
  *
  * @param target receives everything except the linear forms
- * @param scalars of (Q) and (T_b), if the previous level hides its messages
+ * @param scalars of (Q) and (T_b) for every output, if the previous level hides its messages
  * @returns the linear forms
  */
 export async function carry(
   context: Context,
   shape: Shape,
-  before: Output,
+  input: LevelInput,
   target: Target,
   seed: Uint8Array,
-  scalars: readonly Coefs[] | undefined,
+  scalars: readonly (readonly Coefs[] | undefined)[],
 ): Promise<Values> {
   const { lab, provers, level } = context;
-  const { params, phiZ } = before;
+  const { outputs } = input;
+  const { params } = outputs[0]!;
   const onZ = await context.all(
     'combine',
     [0, 0.3],
@@ -205,14 +229,17 @@ export async function carry(
       number: level,
       params,
       columns,
-      phiZ: phiZ.slice(64 * columns.from, 64 * columns.to),
+      phiZ: outputs.map(({ phiZ }) => phiZ.slice(64 * columns.from, 64 * columns.to)),
+      isMerged: shape.parts !== undefined,
       seed,
     }),
     provers.columnsOf(params.n),
   );
   return lab.scope(() => {
-    const onV = carryConstraints(lab, context.seedOf(seed), shape, before, target, scalars);
-    const digits = Array.from({ length: params.f }, (_, i) => onZ.map((part) => part[i]!));
-    return joinLists([...digits.flat(), valuesOf(lab, onV)]);
+    const onV = carryConstraints(lab, context.seedOf(seed), shape, input, target, scalars);
+    const digits = Array.from({ length: params.f }, (_, i) =>
+      outputs.map((_, part) => onZ.map((share) => share[part]![i]!)),
+    );
+    return joinLists([...digits.flat(2), valuesOf(lab, onV)]);
   });
 }

@@ -1,9 +1,11 @@
 /**
  * The messages common to all levels (docs/protocol.md, 5.3, 8.2 and 9.2), and the last challenges.
  */
+import type { Projecting, ProjectionBound } from '../../parameters/rows.ts';
 import type { Coefs, Forms } from '../../wasm.ts';
 import { fillRowChallenges } from '../challenges.ts';
 import { DEGREE, LAST_RETRY, PAIRS } from '../constants.ts';
+import { type ProjectionFields, projectionsOf } from '../fields.ts';
 import { runsOfY } from '../gaussianFields.ts';
 import { liftsOf } from '../lifts.ts';
 import { isShortProjection, sentOf } from '../projection.ts';
@@ -18,47 +20,40 @@ import type { Projected } from './project.ts';
 export const isI32 = (x: number): boolean => (x | 0) === x;
 
 /**
- * Tries the counters in turn, each from the same state, until the projection, and that of x if
- * there is one, is short enough and has a code for every value; absorbs that projection.
+ * Tries the counters in turn, each from the same state, until all projections are short enough and
+ * have a code for every value; absorbs them.
  *
- * @param project returns the projections for a seed
+ * @param project returns the projections of every part for a seed
  * @param w the functionals of level 0
- * @param before the output of the previous level; if that hides its messages, x has a separate
- *   bound and code
- * @returns the counter, the seed of its matrix, and y in the form that is sent
+ * @returns the counter, the seed of its matrix, and the projections in the form that is sent
  */
 export async function sendProjection(
   context: Context,
-  { inSq, codeY }: { readonly inSq: number; readonly codeY: number },
-  project: (jl: Uint8Array) => Projected | Promise<Projected>,
+  params: Projecting,
+  project: (jl: Uint8Array) => readonly Projected[] | Promise<readonly Projected[]>,
   w: readonly number[] = [],
-  before?: Pick<Output, 'params'>,
-): Promise<{
-  counter: number;
-  jl: Uint8Array;
-  y: readonly number[];
-  yOfX?: readonly number[];
-}> {
+): Promise<{ readonly counter: number; readonly jl: Uint8Array } & ProjectionFields> {
   const { transcript } = context;
   const { st } = transcript;
   for (let counter = 0; counter <= LAST_RETRY; counter++) {
     transcript.st = st;
     context.absorb(ABSORB.counter, Uint8Array.of(counter));
     const jl = transcript.seed(SEED.jl);
-    const projected = await project(jl);
-    const y = sentOf(projected.y);
-    if (!y.slice(2 * PAIRS).every(isI32)) break;
-    if (!isShortProjection(y, inSq) || !fitsCodes(y, runsOfY(codeY))) continue;
-    if (before === undefined || before.params.w === 0) {
-      context.absorb(ABSORB.y, dataOfY({ y, w }));
-      return { counter, jl, y };
-    }
-    const yOfX = sentOf(projected.ofX);
-    if (!yOfX.slice(2 * PAIRS).every(isI32)) break;
-    const { xSq, codeX } = before.params;
-    if (!isShortProjection(yOfX, xSq) || !fitsCodes(yOfX, runsOfY(codeX))) continue;
-    context.absorb(ABSORB.y, dataOfY({ y, w, yOfX }));
-    return { counter, jl, y, yOfX };
+    const [first, ...others] = (await project(jl)).map(({ y, ofX }) => {
+      return { y: sentOf(y), ...(params.ofX && { yOfX: sentOf(ofX) }) };
+    });
+    const fields = { ...first!, ...(others.length > 0 && { others }) };
+    const all = projectionsOf(fields).flatMap(({ y, yOfX }) => [
+      { y, bound: params as ProjectionBound },
+      ...(yOfX === undefined ? [] : [{ y: yOfX, bound: params.ofX! }]),
+    ]);
+    if (!all.every(({ y }) => y.slice(2 * PAIRS).every(isI32))) break;
+    const passes = all.every(
+      ({ y, bound }) => isShortProjection(y, bound.inSq) && fitsCodes(y, runsOfY(bound.codeY)),
+    );
+    if (!passes) continue;
+    context.absorb(ABSORB.y, dataOfY({ ...fields, w }));
+    return { counter, jl, ...fields };
   }
   return context.fail('projection');
 }

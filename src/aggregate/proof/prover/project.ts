@@ -1,16 +1,17 @@
 /**
  * The projection by rows of bits (docs/protocol.md, 5.3), and its transpose in the lifts (8.4), of
- * all places and of those of x, the digits that the previous level hides (8.3).
+ * all places and of those of x, the digits that the previous level hides (8.3). The parts of a
+ * merged level have projections of their own, by the same bits (docs/merged.md, 1.3).
  */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { type Labrador, SMALL_BYTES, type Vecs } from '../../wasm.ts';
-import { prepareOmega, type Seed, sampleOmegas, startProjection } from '../challenges.ts';
+import { type Seed, startProjection } from '../challenges.ts';
 import type { Placed } from '../columns.ts';
 import { PROJECTION_LENGTH } from '../projection.ts';
-import { sumOfLists, type Values } from '../ring.ts';
-import { firstRows } from '../shapes.ts';
+import { joinLists, sumOfLists, type Values } from '../ring.ts';
+import { numberOfV } from '../shapes.ts';
 
-/** The places that a projection covers: those of x, and the others. */
+/** The places that the projection of a part covers: those of x, and the others. */
 export interface Covered {
   readonly x: readonly Placed[];
   readonly others: readonly Placed[];
@@ -24,30 +25,32 @@ export interface Numbers {
 
 /** The numbers of x, at the level after it; undefined if nothing is hidden. */
 export const numbersOfX = (
-  shape: Pick<Shape, 'n' | 'rows'>,
-  { w, f, lengthX }: OrdinaryLevel,
+  shape: Pick<Shape, 'n' | 'rows' | 'parts'>,
+  { w, lengthX }: OrdinaryLevel,
 ): Numbers | undefined => {
   if (w === 0) return undefined;
-  // x is at the start of v, the part after z_0, ..., z_(f-1)
-  const from = shape.n * firstRows(shape)[f]!;
+  // x is at the start of v
+  const from = numberOfV(shape);
   return { from, to: from + lengthX };
 };
 
-/** Divides places by their numbers. @param x the numbers of x; omitted if there is none */
-export const coveredBy = (places: readonly Placed[], x?: Numbers): Covered =>
-  x === undefined
-    ? { x: [], others: places }
-    : {
-        x: numbered(places, x),
-        others: [
-          ...numbered(places, { from: 0, to: x.from }),
-          ...numbered(places, { from: x.to, to: Number.POSITIVE_INFINITY }),
-        ],
-      };
+/** The places of every part, divided by their numbers. @param x the numbers of x, if there is one */
+export const coveredBy = (places: readonly Placed[], x?: Numbers, parts = 1): Covered[] =>
+  Array.from({ length: parts }, (_, part) => {
+    const own = places.filter((placed) => placed.part === part);
+    if (x === undefined) return { x: [], others: own };
+    return {
+      x: numbered(own, x),
+      others: [
+        ...numbered(own, { from: 0, to: x.from }),
+        ...numbered(own, { from: x.to, to: Number.POSITIVE_INFINITY }),
+      ],
+    };
+  });
 
 /** The places with these numbers. */
 function numbered(places: readonly Placed[], { from, to }: Numbers): Placed[] {
-  return places.flatMap(({ row, column, count, at, number }) => {
+  return places.flatMap(({ row, column, count, at, number, part }) => {
     const start = Math.max(number, from);
     const end = Math.min(number + count, to);
     if (start >= end) return [];
@@ -59,6 +62,7 @@ function numbered(places: readonly Placed[], { from, to }: Numbers): Placed[] {
         count: end - start,
         at: at + SMALL_BYTES * skipped,
         number: start,
+        part,
       },
     ];
   });
@@ -70,60 +74,62 @@ export interface Projected {
   readonly ofX: Values;
 }
 
-/** Computes the projections of these places. */
-export function project(lab: Labrador, { x, others }: Covered, jl: Seed): Projected {
-  return lab.scope(() => {
-    const at = lab.room(8 * PROJECTION_LENGTH, true);
-    startProjection(jl);
-    const add = (places: readonly Placed[]): Values => {
-      for (const { at: from, number, count } of places) {
-        lab.kernels.projectPolys(at, from, number, count);
-      }
-      const { buffer } = lab.kernels.memory;
-      return new BigInt64Array(buffer as ArrayBuffer, at, PROJECTION_LENGTH).slice();
-    };
-    const ofX = add(x);
-    return { y: add(others), ofX };
-  });
+/** Computes the projections of these places, part by part. */
+export function project(lab: Labrador, covered: readonly Covered[], jl: Seed): Projected[] {
+  return covered.map(({ x, others }) =>
+    lab.scope(() => {
+      const at = lab.room(8 * PROJECTION_LENGTH, true);
+      startProjection(jl);
+      const add = (places: readonly Placed[]): Values => {
+        for (const { at: from, number, count } of places) {
+          lab.kernels.projectPolys(at, from, number, count);
+        }
+        const { buffer } = lab.kernels.memory;
+        return new BigInt64Array(buffer as ArrayBuffer, at, PROJECTION_LENGTH).slice();
+      };
+      const ofX = add(x);
+      return { y: add(others), ofX };
+    }),
+  );
 }
 
 /**
  * Writes F of both lifts on places to which only projections contribute.
  *
+ * @param scalarsOf returns the scalars of a part for every lift: those of (P), then those of (P_x)
  * @returns yields the progress, from 0 to 1
  */
 export function* collapse(
   lab: Labrador,
   F: readonly Vecs[],
-  { x, others }: Covered,
+  covered: readonly Covered[],
   jl: Seed,
-  lift: Seed,
+  scalarsOf: (part: number) => readonly Values[],
 ): Generator<number, void> {
-  const all = [...others, ...x];
-  prepareOmega(lab, lift);
-  for (const [i, { row, column, number, count }] of all.entries()) {
-    if (i === others.length) prepareOmegaOnX(lab, lift);
-    startProjection(jl);
-    const [v0, v1] = F.map((vecs) => lab.row(vecs, row)) as [number, number];
-    lab.kernels.collapseToVecs(v0, v1, column, number, count);
-    yield (i + 1) / all.length;
-  }
-}
-
-/**
- * Prepares the kernels for places of x: both projections have the same bits there, so the scalars
- * are added up instead.
- */
-function prepareOmegaOnX(lab: Labrador, lift: Seed): void {
-  const omegas = sampleOmegas(lab, lift, 2 * PROJECTION_LENGTH);
-  lab.scope(() => {
-    const at = lab.room(8 * PROJECTION_LENGTH * omegas.length);
-    const buffer = lab.kernels.memory.buffer as ArrayBuffer;
-    const sums = new BigInt64Array(buffer, at, PROJECTION_LENGTH * omegas.length);
-    for (const [k, omega] of omegas.entries()) {
-      const ofBoth = [omega.subarray(0, PROJECTION_LENGTH), omega.subarray(PROJECTION_LENGTH)];
-      sums.set(sumOfLists(ofBoth), PROJECTION_LENGTH * k);
+  const total = covered.reduce((sum, { x, others }) => sum + x.length + others.length, 0);
+  let done = 0;
+  for (const [part, { x, others }] of covered.entries()) {
+    const scalars = scalarsOf(part);
+    const ofP = scalars.map((words) => words.subarray(0, PROJECTION_LENGTH));
+    // Both projections have the same bits on x, so their scalars are added up.
+    const ofBoth = (words: Values, k: number): Values =>
+      sumOfLists([ofP[k]!, words.subarray(PROJECTION_LENGTH, 2 * PROJECTION_LENGTH)]);
+    for (const [places, words] of [
+      [others, ofP],
+      [x, x.length > 0 ? scalars.map(ofBoth) : []],
+    ] as const) {
+      if (places.length === 0) continue;
+      lab.scope(() => {
+        const at = lab.put(new Uint8Array(joinLists(words).slice().buffer));
+        lab.kernels.collapseStart(at, words.length);
+      });
+      for (const { row, column, number, count } of places) {
+        startProjection(jl);
+        const [v0, v1] = F.map((vecs) => lab.row(vecs, row)) as [number, number];
+        lab.kernels.collapseToVecs(v0, v1, column, number, count);
+        done++;
+        yield done / total;
+      }
     }
-    lab.kernels.collapseStart(at, omegas.length);
-  });
+  }
 }

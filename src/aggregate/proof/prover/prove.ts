@@ -18,7 +18,7 @@ import { ColumnProvers, type Helper } from './columnProvers.ts';
 import { Context, type ProveProgress, type ShownLevel } from './context.ts';
 import { encodeOrdinary, encodeTail } from './encode.ts';
 import { KeyStore } from './keyStore.ts';
-import { proveLevel } from './level.ts';
+import { inputOf, proveLevel } from './level.ts';
 import { proveLevelZero } from './levelZero.ts';
 import { digitsOf, type Output, type ProvedLevel } from './output.ts';
 import { proveTail } from './tail.ts';
@@ -147,7 +147,7 @@ async function proveRest(
   let output = zero;
   for (const [before, level] of levels.slice(1).entries()) {
     const previous = output;
-    const prove = () => proveLevel(context, level, previous);
+    const prove = () => proveLevel(context, level, inputOf(previous));
     const run = await runLevel(context, before + 1, level, prove);
     if (run === undefined) return undefined;
     sent.push(run.bytes);

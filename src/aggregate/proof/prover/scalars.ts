@@ -9,30 +9,55 @@ import { type Seed, sampleOmegas } from '../challenges.ts';
 import { DEGREE } from '../constants.ts';
 import { LOW_BITS } from '../foldKeys.ts';
 import { formAt, zeroForms } from '../forms.ts';
-import { PROJECTION_LENGTH } from '../projection.ts';
+import { QUARTERS_AT } from '../lifts.ts';
 import { EQUATIONS_OF_ROW } from '../quarters.ts';
 import { centred, type Values, writeParts } from '../ring.ts';
 import type { Output } from './output.ts';
 import { coefsOfSums } from './steps.ts';
 
 /**
+ * The scalars of all equations of a level for every lift: those of (P), (P_x), (Q) and (T_b), two
+ * words each (docs/protocol.md, 8.5); of a part, times its upsilon (docs/merged.md, 1.4).
+ *
+ * @param words number of words before those of the parts
+ * @param part counted from 0; undefined if the level takes the output of one level
+ */
+export function scalarsOfPart(
+  lab: Labrador,
+  lift: Seed,
+  words: number,
+  part?: number,
+): readonly Values[] {
+  if (part === undefined) return sampleOmegas(lab, lift, words);
+  return sampleOmegas(lab, lift, words + 2 * (part + 1)).map((omega) => {
+    const [a, b] = [omega[words + 2 * part]!, omega[words + 2 * part + 1]!];
+    const scalars = omega.slice(0, words);
+    for (let i = 0; i < words; i += 2) {
+      const [c, d] = [omega[i]!, omega[i + 1]!];
+      scalars[i] = centred(a * c - b * d);
+      scalars[i + 1] = centred(a * d + b * c);
+    }
+    return scalars;
+  });
+}
+
+/**
  * The factors by which (Q) and (T_b) multiply each polynomial of `Output.hidden`, for every lift of
  * the next level. Valid until the enclosing scope ends.
  *
- * @param lift the seed of that level
+ * @param scalars of all equations of that level, from `scalarsOfPart`
  * @returns undefined if nothing is hidden
  */
 export function scalarsOnHidden(
   lab: Labrador,
   { params, hidden }: Pick<Output, 'params' | 'hidden'>,
-  lift: Seed,
+  scalars: readonly Values[],
 ): Coefs[] | undefined {
   if (params.w === 0) return undefined;
   const rows = params.k * params.messages.length;
-  const first = 2 * PROJECTION_LENGTH;
+  const first = QUARTERS_AT;
   const ofLifts = first + 2 * EQUATIONS_OF_ROW * rows;
-  const omegas = sampleOmegas(lab, lift, ofLifts + 2 * (hidden.count - rows));
-  return omegas.map((omega) => {
+  return scalars.map((omega) => {
     const coefs = lab.coefs(hidden.count);
     const values = lab.i64(coefs).fill(0n);
     for (let row = 0, word = first; row < rows; row++) {

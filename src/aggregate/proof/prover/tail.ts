@@ -14,18 +14,18 @@ import { type Placed, placesOfRows } from '../columns.ts';
 import { Q_BITS } from '../constants.ts';
 import type { TailFields } from '../fields.ts';
 import { formAt } from '../forms.ts';
-import { liftsOf } from '../lifts.ts';
+import { liftsOf, scalarsBehind } from '../lifts.ts';
 import { coefsOf, slice, valuesOf } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
 import { ABSORB, dataOfH, dataOfT, SEAL, SEED } from '../transcript.ts';
 import { combineForms, combineLifts, combinePadding, liftCoefficients } from './combine.ts';
 import { distinctA } from './constraintsBehind.ts';
 import type { Context } from './context.ts';
-import { carry } from './level.ts';
+import { carry, inputOf } from './level.ts';
 import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
 import type { Output } from './output.ts';
 import { type Covered, collapse, coveredBy, numbersOfX, project } from './project.ts';
-import { liftHidden, scalarsOnHidden } from './scalars.ts';
+import { liftHidden, scalarsOfPart, scalarsOnHidden } from './scalars.ts';
 import {
   amortised,
   coefsOfSums,
@@ -49,21 +49,20 @@ export async function proveTail(
   appendExtensions(lab, params, e, s, places);
   const covered = coveredBy(places, numbersOfX(params, before.params));
   const projected = (seed: Uint8Array) => project(lab, covered, context.seedOf(seed));
-  const { counter, jl, y, yOfX } = await sendProjection(context, params, projected, [], before);
+  const { counter, jl, ...projections } = await sendProjection(context, params, projected);
   await context.pause('lift');
   const seeds = [context.seedOf(jl), context.seed(SEED.lift)] as const;
   const { F, lifts, scalars } = await liftTail(context, before, s, covered, seeds);
   const b = sendLifts(context, lifts);
-  const block = yOfX && { yOfX };
   await context.pause('combine');
 
   const phi = await combineTail(context, params, before, F, lifts, scalars);
   const h = linearGarbage(lab, phi, s);
   const garbage = sealGarbage(context, params, h);
-  context.show({ number: context.level, before, lifts, h, sent: { y, ...block, b } });
+  context.show({ number: context.level, before, lifts, h, sent: { ...projections, b } });
   await context.pause('amortise');
   const message = amortiseTail(context, params, s);
-  return { ...committed, counter, y, ...block, b, ...garbage, ...message };
+  return { ...committed, counter, ...projections, b, ...garbage, ...message };
 }
 
 interface TailRows {
@@ -129,7 +128,7 @@ function appendExtensions(
   for (let row = 0; row < r; row++) {
     const at = e.at + SMALL_BYTES * row * kappa;
     lab.kernels.widesToVec(lab.row(s, row), n, at, SMALL_BYTES, kappa);
-    places.push({ row, column: n, count: kappa, at, number: r * n + row * kappa });
+    places.push({ row, column: n, count: kappa, at, number: r * n + row * kappa, part: 0 });
   }
 }
 
@@ -138,25 +137,26 @@ async function liftTail(
   context: Context,
   before: Output,
   s: Vecs,
-  covered: Covered,
+  covered: readonly Covered[],
   [jl, lift]: readonly [jl: Seed, lift: Seed],
 ): Promise<{
   F: readonly Vecs[];
   lifts: Coefs;
-  scalars: readonly Coefs[] | undefined;
+  scalars: readonly (readonly Coefs[] | undefined)[];
 }> {
   const { lab } = context;
   const { count } = liftsOf(context.level);
   const F = Array.from({ length: count }, () => lab.vecs(s.rows, s.columns));
-  for (const done of collapse(lab, F, covered, jl, lift)) {
+  const ofAll = scalarsOfPart(lab, lift, scalarsBehind(before.params, context.level - 1).end);
+  for (const done of collapse(lab, F, covered, jl, () => ofAll)) {
     await context.pause('lift', done);
   }
   const sums = lab.sums(count);
   sumLifts(lab, sums, F, s);
   const all = [valuesOf(lab, coefsOfSums(lab, sums))];
-  const scalars = scalarsOnHidden(lab, before, lift);
+  const scalars = scalarsOnHidden(lab, before, ofAll);
   if (scalars !== undefined) all.push(liftHidden(lab, before.hidden, scalars));
-  return { F, lifts: coefsOf(lab, all), scalars };
+  return { F, lifts: coefsOf(lab, all), scalars: [scalars] };
 }
 
 /** Computes phi of all rows, in the place of the first of F. */
@@ -166,7 +166,7 @@ async function combineTail(
   before: Output,
   F: readonly Vecs[],
   lifts: Coefs,
-  scalars: readonly Coefs[] | undefined,
+  scalars: readonly (readonly Coefs[] | undefined)[],
 ): Promise<Vecs> {
   const { lab } = context;
   const phi = F[0]!;
@@ -175,7 +175,9 @@ async function combineTail(
   const base = lab.vecs(phi.rows, phi.columns);
   const b = lab.coefs(1);
   const target = { a: new Map<number, number>(), aForms: lab.forms(distinctA(before.params.f)), b };
-  const onParts = coefsOf(lab, [await carry(context, params, before, target, bytes, scalars)]);
+  const onParts = coefsOf(lab, [
+    await carry(context, params, inputOf(before), target, bytes, scalars),
+  ]);
   for (const { row, column, count, at } of placesOfRows(params, COEFS_BYTES)) {
     lab.kernels.coefsToVec(lab.row(base, row), column, onParts.at + at, COEFS_BYTES, count);
   }
