@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { type SignedItem, saltOf, shake256, signedItem } from '../../reference/items.ts';
 import { parseMerged } from '../../reference/merged/parseProof.ts';
 import { mergedShapesOf, rowsOfPart } from '../../reference/merged/parseRow.ts';
-import { headerOfPart } from '../../reference/merged/prover.ts';
+import { headerOfPart, readMergedRow } from '../../reference/merged/prover.ts';
 import { MERGED_TOY_ROWS } from '../../reference/merged/toyRows.ts';
 import { type Flaw, verifyMerged, whyMerged } from '../../reference/merged/verifier.ts';
 import { checkNorms } from '../../reference/merged/verifyLevel.ts';
@@ -19,7 +19,7 @@ import { bytesOf, hollowMerged, projectionField } from './hollowMerged.ts';
 const items = (first: number, count: number, set: SignedItem['set'] = 'falcon512') =>
   Array.from({ length: count }, (_, i) => signedItem(set, first + i));
 
-const [OPEN, CUT, HIDDEN, HIDDEN_CUT, LARGE] = Object.values(MERGED_TOY_ROWS) as [
+const [OPEN, OPEN_3, HIDDEN, HIDDEN_3, LARGE] = Object.values(MERGED_TOY_ROWS) as [
   ...[MergedRow, MergedRow, MergedRow, MergedRow, MergedRow],
 ];
 const ALL = Object.values(MERGED_TOY_ROWS);
@@ -66,23 +66,27 @@ describe('rows', () => {
   });
 
   test('rows that break a rule are errors', () => {
-    const [set, bucket, levelZero, bounds] = HIDDEN_CUT[0];
+    const [set, bucket, levelZero, bounds] = HIDDEN[0];
     const withBounds = (at: number, value: number): MergedRow =>
       [
         [set, bucket, levelZero, bounds.with(at, value) as unknown as typeof bounds],
-        ...[HIDDEN_CUT[1], HIDDEN_CUT[2]],
+        ...[HIDDEN[1], HIDDEN[2]],
       ] as unknown as MergedRow;
     const ofOpen = (at: number, value: number): MergedRow => {
-      const [a, b, c, d] = CUT[0];
-      return [[a, b, c, d.with(at, value) as unknown as typeof d], CUT[1], CUT[2]];
+      const [a, b, c, d] = OPEN[0];
+      return [[a, b, c, d.with(at, value) as unknown as typeof d], OPEN[1], OPEN[2]];
     };
-    const ofOne = (row: MergedRow, at: number, value: number): MergedRow =>
-      [
-        ...[row[0], row[1]],
-        [row[2][0]!.with(at, value), ...row[2].slice(1)],
-      ] as unknown as MergedRow;
+    const ofOne = (at: number, value: number): MergedRow => {
+      const [levelOne, ...others] = HIDDEN[2];
+      return [HIDDEN[0], HIDDEN[1], [levelOne!.with(at, value), ...others]];
+    };
     const outSq = levelZero[11] as number;
     const X = levelZero[15] as number;
+    const ofLevel1 = [
+      ['inSq of level 1', ofOne(10, 1)],
+      ['tY of level 1', ofOne(12, 1)],
+      ['ct of level 1', ofOne(17, 4)],
+    ] as const;
     const bad: readonly (readonly [string, MergedRow])[] = [
       ['inP', withBounds(0, outSq - 1)],
       ['inP', withBounds(0, 2 ** 43)],
@@ -93,16 +97,13 @@ describe('rows', () => {
       ['tXP', withBounds(3, 144)],
       ['XP', ofOpen(2, 1)],
       ['tXP', ofOpen(3, 1)],
-      ['inE', ofOne(HIDDEN_CUT, 10, 0)],
-      ['inE', ofOne(HIDDEN_CUT, 10, 2 ** 43)],
-      ['tYE', ofOne(HIDDEN_CUT, 12, 144)],
-      ['inE', ofOne(HIDDEN, 10, 1)],
-      ['tYE', ofOne(HIDDEN, 12, 1)],
+      ...ofLevel1,
       ['P', [HIDDEN[0], 0, HIDDEN[2]]],
       ['P', [HIDDEN[0], 65536, HIDDEN[2]]],
       ['level 1 and the tail', [HIDDEN[0], 2, HIDDEN[2].slice(1)]],
     ];
     for (const [what, row] of bad) expect(() => mergedShapesOf(row), what).toThrow(what);
+    for (const [what, row] of ofLevel1) expect(() => readMergedRow(row), what).toThrow('level 1');
     for (const row of [withBounds(0, outSq), withBounds(2, X), withBounds(1, 143)]) {
       expect(() => mergedShapesOf(row)).not.toThrow();
     }
@@ -110,12 +111,12 @@ describe('rows', () => {
 
   test("P parts use the row of the smallest P' that holds them", () => {
     const hash = hashOfRow(HIDDEN[0]);
-    expect(rowsOfPart([LARGE, HIDDEN_CUT, OPEN, HIDDEN], hash)).toEqual([HIDDEN, HIDDEN_CUT]);
+    expect(rowsOfPart([LARGE, HIDDEN_3, OPEN, HIDDEN], hash)).toEqual([HIDDEN, HIDDEN_3]);
     expect(rowsOfPart([LARGE, OPEN], hash)).toEqual([]);
     expect(() => rowsOfPart([HIDDEN, HIDDEN], hash)).toThrow(RangeError);
     // the fields of the smaller row, whatever the order of the rows
-    expect(whyMerged(bytesOf(QUICK), QUICK_LIST, [CUT, OPEN])).toBe(HOLLOW);
-    expect(whyMerged(bytesOf(QUICK), QUICK_LIST, [CUT])).toMatch(/^(states|end of)/);
+    expect(whyMerged(bytesOf(QUICK), QUICK_LIST, [OPEN_3, OPEN])).toBe(HOLLOW);
+    expect(whyMerged(bytesOf(QUICK), QUICK_LIST, [OPEN_3])).toMatch(/^(states|end of)/);
   });
 });
 
@@ -305,10 +306,9 @@ describe('headers and the list', () => {
 });
 
 describe('norms of blocks', () => {
-  const shapes = mergedShapesOf(HIDDEN_CUT);
-  const [inP, , XP] = HIDDEN_CUT[0][3];
-  const inE = HIDDEN_CUT[2][0]![10] as number;
-  const inAll = 3 * inP + inE;
+  const shapes = mergedShapesOf(HIDDEN_3);
+  const [inP, , XP] = HIDDEN_3[0][3];
+  const inAll = 3 * inP;
   const zeros = { rows: new Array<number>(272).fill(0), U: 4, V: -2 };
   const long = (value: number) => ({ ...zeros, rows: zeros.rows.with(200, value) });
   /** The largest y' that alone has a norm of at most 288 times the bound. */
@@ -316,7 +316,7 @@ describe('norms of blocks', () => {
   const judge = (name: string, value: number, flaws: Flaw[] = []) => {
     const at = (other: string) => (name === other ? long(value) : zeros);
     const blocks = [1, 2].map((part) => ({ y: at(`y ${part}`), yOfX: at(`x ${part}`) }));
-    return () => checkNorms(shapes, { blocks, yOfE: at('E') }, new Set(flaws));
+    return () => checkNorms(shapes, { blocks }, new Set(flaws));
   };
 
   test.each([
@@ -324,7 +324,6 @@ describe('norms of blocks', () => {
     ['y 2', inP, 'normOfBlock: part 2'],
     ['x 1', XP, 'normOfXOfBlock: part 1'],
     ['x 2', XP, 'normOfXOfBlock: part 2'],
-    ['E', inE, 'normOfE: level 1'],
   ] as const)('%s has its own bound', (name, bound, expected) => {
     const most = largest(bound);
     for (const sign of [1, -1]) {
@@ -337,21 +336,14 @@ describe('norms of blocks', () => {
     for (const [name, flaw, bound, expected] of [
       ['y 2', 'boundOfRow', inAll, 'normOfBlock: part 2'],
       ['x 2', 'boundOfRow', inAll, 'normOfXOfBlock: part 2'],
-      ['E', 'boundOfRow', inAll, 'normOfE'],
       ['y 1', 'oneBound', inAll, 'normOfAll'],
-      ['E', 'oneBound', inAll, 'normOfAll'],
       ['x 1', 'oneBound', XP, 'normOfXOfBlock: part 1'],
-      ['x 1', 'inEForXP', inE, 'normOfXOfBlock: part 1'],
-      ['y 2', 'inEForXP', inP, 'normOfBlock: part 2'],
       ['y 1', 'noNormOfX', inP, 'normOfBlock: part 1'],
-      ['E', 'noNormOfX', inE, 'normOfE'],
-      ['x 2', 'noNormOfE', XP, 'normOfXOfBlock: part 2'],
     ] as const) {
       expect(judge(name, largest(bound), [flaw])).not.toThrow();
       expect(judge(name, largest(bound) + 1, [flaw])).toThrow(expected);
     }
     expect(judge('x 2', 2 ** 40, ['noNormOfX'])).not.toThrow();
-    expect(judge('E', 2 ** 40, ['noNormOfE'])).not.toThrow();
   });
 
   test('in a proof', () => {
@@ -396,18 +388,17 @@ describe('what is absorbed', () => {
   const TAIL = ORDINARY.map((step) => step.replace('u1', 't').replace('u2', 'h'));
 
   test('parts from the zero state, then the merge from the zero state', () => {
-    const fields = new Map(hollowMerged(HIDDEN_CUT, [items(0, 1), items(1, 1)]));
+    const fields = new Map(hollowMerged(HIDDEN_3, [items(0, 1), items(1, 1)]));
     const numbers = Array.from({ length: 272 }, (_, i) => i % 7);
     fields.set('level 1 y 2', projectionField(96, numbers, 3, -4));
     fields.set('level 1 yx 1', projectionField(28, numbers.with(0, 9), 7, 8));
-    fields.set('level 1 y E', projectionField(36, numbers.toReversed(), -5, 6));
     fields.set('attempt', Uint8Array.of(9));
-    const seen = run(fields, [HIDDEN_CUT]);
+    const seen = run(fields, [HIDDEN_3]);
     expect(seen.map(([step]) => step)).toEqual([
       ...[...PART, ...PART, 'absorb falconry/merge/v1', ...ORDINARY, ...ORDINARY, ...TAIL],
     ]);
     const states = seen.map(([, st]) => st);
-    const [partHash, mergedHash] = [hashOfRow(HIDDEN_CUT[0]), hashOfRow(HIDDEN_CUT)];
+    const [partHash, mergedHash] = [hashOfRow(HIDDEN_3[0]), hashOfRow(HIDDEN_3)];
     for (const part of [1, 2]) {
       const opened = absorbed(start, 'falconry/part/v1', [...partHash, 9, 2, 0, 1, 0]);
       const at = PART.length * (part - 1);
@@ -428,8 +419,7 @@ describe('what is absorbed', () => {
     );
     let st = absorbed(absorbed(merge, 'retry', retry!), 'u1', u1!);
     st = absorbed(st, 'counter', counter!);
-    const blocks = [...zeros(274), ...numbers.with(0, 9), 7, 8, ...numbers, 3, -4, ...zeros(274)];
-    const y = [...blocks, ...numbers.toReversed(), -5, 6];
+    const y = [...zeros(274), ...numbers.with(0, 9), 7, 8, ...numbers, 3, -4, ...zeros(274)];
     st = absorbed(st, 'y', i32s(y));
     expect(states[at + 5]).toBe(hex(st));
   });

@@ -58,7 +58,6 @@ export function hollowMerged(row: MergedRow, parts: readonly (readonly SignedIte
     [`y ${i + 1}`, projectionField(bounds.tP)] as const,
     ...(zero.w > 0 ? [[`yx ${i + 1}`, projectionField(bounds.tXP)] as const] : []),
   ]);
-  const ofE = first.ct > 0 ? [['y E', projectionField(first.tY)] as const] : [];
   const behind = (before: Ordinary) =>
     before.w > 0 ? [['yx', projectionField(before.tX)] as const] : [];
   const ofTail: (readonly [string, Uint8Array])[] = [
@@ -83,7 +82,7 @@ export function hollowMerged(row: MergedRow, parts: readonly (readonly SignedIte
       levelFields(zero, `part ${i + 1}`, [['y', projectionField(zero.tY)]]),
     ),
     ['attempt', zeros(1)],
-    ...levelFields(first, 'level 1', [...blocks, ...ofE]),
+    ...levelFields(first, 'level 1', blocks),
     ...others.flatMap((level, i) =>
       levelFields(level, `level ${level.level}`, [
         ['y', projectionField(level.tY)],

@@ -13,7 +13,6 @@ import { type Flaw, whyMerged } from '../../reference/merged/verifier.ts';
 const FLAWS = {
   chi: 'oneChi',
   upsilon: 'oneUpsilon',
-  upsilonE: 'upsilonOfE',
 } as const satisfies Record<string, Flaw>;
 
 describe.each(Object.entries(MERGED_TOY_ROWS))('%s', (_, row) => {

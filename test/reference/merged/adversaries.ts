@@ -11,7 +11,7 @@ import { add, multiplyZ, type Poly, scale, subtract } from '../prover/ring.ts';
 import type { Projection } from '../prover/steps.ts';
 import type { Faults, LevelView } from '../prover/trace.ts';
 import type { MergedRow } from '../tableRow.ts';
-import type { BlockProjection, MergeFaults, PartScalars, Projections } from './level.ts';
+import type { MergeFaults, PartScalars } from './level.ts';
 import { headerOfPart, mergeParts, type Part, provePart } from './prover.ts';
 import { MERGED_TOY_ROWS } from './toyRows.ts';
 
@@ -72,23 +72,15 @@ export function forge(adversary: Adversary, isShared = false): Forgery {
 
 const ROWS = {
   open: MERGED_TOY_ROWS['levels 0 and 1 open']!,
-  cut: MERGED_TOY_ROWS['level 0 open, level 1 open and cut']!,
+  /** with room for three parts */
+  open3: MERGED_TOY_ROWS['levels 0, 1 and 2 open']!,
   hidden: MERGED_TOY_ROWS['levels 0 and 1 hidden']!,
-  hiddenAndCut: MERGED_TOY_ROWS['levels 0 and 1 hidden, level 1 cut']!,
 };
 
 /** y_5 changed; all else follows from the honest witness. */
 const wrong = (projection: Projection, by: bigint): Projection => ({
   ...projection,
   y: projection.y.with(5, projection.y[5]! + by),
-});
-
-type Change = (part: BlockProjection, index: number) => BlockProjection;
-
-/** The projections of parts changed. */
-const changed = ({ parts, ...rest }: Projections, change: Change): Projections => ({
-  ...rest,
-  parts: parts.map(change),
 });
 
 /** 3 in the first part, -3 in the second one. */
@@ -135,11 +127,11 @@ const lengthened = (names: readonly MessageName[], by: bigint, w: number): Fault
   },
 });
 
-/** The first polynomial of a list with all its coefficients changed. */
-const withFirst = ([first, ...rows]: readonly (readonly Poly[])[], by: bigint): Poly[][] => {
-  const [poly, ...polys] = first!;
-  return [[poly!.map((c) => c + by), ...polys], ...rows.map((row) => [...row])];
-};
+/** A row with one more in all coefficients of its first polynomial. */
+const withFirst = ([poly, ...polys]: readonly Poly[]): Poly[] => [
+  poly!.map((c) => c + 1n),
+  ...polys,
+];
 
 /** The first runs of a level fail. */
 function failing(level: number, count: number): Faults {
@@ -168,8 +160,7 @@ const large = Array.from({ length: 50 }, (_, i) => ({
   ...signedItem('falcon1024', 0),
   message: Uint8Array.of(i),
 }));
-const X = ROWS.hiddenAndCut[0][2][15] as number;
-const CT = ROWS.cut[2][0]![17] as number;
+const X = ROWS.hidden[0][2][15] as number;
 const R = 123_456_789n;
 
 export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
@@ -177,7 +168,7 @@ export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
     row: ROWS.open,
     mergeFaults: {
       projections: (honest) =>
-        changed(honest, ({ all }, index) => ({ all: wrong(all, opposite(index)) })),
+        honest.map(({ all }, index) => ({ all: wrong(all, opposite(index)) })),
     },
     shares: 'upsilon',
   },
@@ -185,23 +176,13 @@ export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
     row: ROWS.hidden,
     mergeFaults: {
       projections: (honest) =>
-        changed(honest, ({ all, ofX }, index) => ({ all, ofX: wrong(ofX!, opposite(index)) })),
+        honest.map(({ all, ofX }, index) => ({ all, ofX: wrong(ofX!, opposite(index)) })),
     },
     shares: 'upsilon',
   },
-  'y_5 + 3 in part 1 and y_5 - 3 in block E': {
-    row: ROWS.cut,
-    mergeFaults: {
-      projections: ({ parts, E }) => ({
-        parts: parts.map((part, i) => (i === 0 ? { all: wrong(part.all, 3n) } : part)),
-        E: wrong(E!, -3n),
-      }),
-    },
-    shares: 'upsilonE',
-  },
   'y of two parts exchanged': {
     row: ROWS.open,
-    mergeFaults: { projections: ({ parts }) => ({ parts: parts.toReversed() }) },
+    mergeFaults: { projections: (honest) => honest.toReversed() },
     shares: 'upsilon',
   },
   'errors r, -r of E5': { row: ROWS.open, parts: errorsOfE5, shares: 'chi' },
@@ -210,21 +191,13 @@ export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
     zero: [1n, -1n].map((sign) => ({ b32: (b) => b.with(0, b[0]! + sign * R) })),
     shares: 'upsilon',
   },
-  'x beyond XP, within inP and inE': {
-    row: ROWS.hiddenAndCut,
+  'x beyond XP, within inP': {
+    row: ROWS.hidden,
     zero: [lengthened(['A'], 4n, 2)],
     faults: () => ({ taken: (value) => ({ ...value, isTaken: true }) }),
   },
-  'e_a beyond inE, within inP': {
-    row: ROWS.cut,
-    faults: () => ({
-      tCut: (list, { level }) => (level === 1 ? withFirst(list, 2n) : list),
-      e: (list, { level }) => (level === 1 ? withFirst(list, 2n << BigInt(CT)) : list),
-      taken: (value) => ({ ...value, isTaken: true }),
-    }),
-  },
   'x beyond X, within XP': {
-    row: ROWS.hiddenAndCut,
+    row: ROWS.hidden,
     zero: [lengthened(['A', 'B', '2'], 1n, 2), lengthened(['A', 'B', '2'], 1n, 2)],
     faults: () => ({
       taken: (value) => {
@@ -244,11 +217,6 @@ export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
     row: ROWS.open,
     mergeFaults: { shares: 'upsilon' },
     shares: 'upsilon',
-  },
-  'upsilon_E that of part 1': {
-    row: ROWS.cut,
-    mergeFaults: { shares: 'upsilonE' },
-    shares: 'upsilonE',
   },
   'chi of all parts that of part 1': {
     row: ROWS.open,
@@ -287,15 +255,15 @@ export const ADVERSARIES: Readonly<Record<string, Adversary>> = {
     headers: [headerOfPart([small, ...large.slice(0, 1)], ROWS.hidden[0])],
   },
   'a polynomial at a place of an absent part': {
-    row: ROWS.cut,
+    row: ROWS.open3,
     faults: () => ({
       // z_0 of the third part is one row
-      rows: (rows, { level }) => (level === 1 ? rows.with(2, withFirst([rows[2]!], 1n)[0]!) : rows),
+      rows: (rows, { level }) => (level === 1 ? rows.with(2, withFirst(rows[2]!)) : rows),
     }),
   },
   'two parts by the row of three, if there is one of two': {
-    row: ROWS.cut,
-    table: [ROWS.open, ROWS.cut],
+    row: ROWS.open3,
+    table: [ROWS.open, ROWS.open3],
   },
   'a list longer than all parts': {
     row: ROWS.open,

@@ -41,16 +41,12 @@ function mergedD(
 ): Pair[] {
   const zero = parts[0]!.shown.params;
   return [0, 1].map((k): Pair => {
-    const { ofEquations, upsilons, upsilonE } = mergedScalars(liftSeed, k, zero, parts.length);
+    const { ofEquations, upsilons } = mergedScalars(liftSeed, k, zero, parts.length);
     const terms = parts.map((part, i) => {
-      const { all: projection, ofX } = projections.parts[i]!;
+      const { all: projection, ofX } = projections[i]!;
       const value = valueD({ projection, ...(ofX && { ofX }) }, ofEquations, beforeOf(part));
       return times(upsilons[shares === 'upsilon' ? 0 : i]!, value);
     });
-    if (projections.E !== undefined) {
-      const value = valueD({ projection: projections.E }, ofEquations, undefined);
-      terms.push(times(shares === 'upsilonE' ? upsilons[0]! : upsilonE, value));
-    }
     const [a, b] = terms.reduce(([x, y], [u, v]): Pair => [x + u, y + v]);
     return [mod(a, Q), mod(b, Q)];
   });
@@ -59,8 +55,8 @@ function mergedD(
 /** Section 1.3 and p. 8.5: the projections of a part at level 1, and what they prove. */
 function blockIdentities(shown: ShownOne, part: Part, index: number, inP: number, XP: number) {
   const { jlSeed: seed, projections, merged } = shown;
-  const { list, x } = merged.parts[index]!;
-  const { all: projection, ofX } = projections.parts[index]!;
+  const { list, x } = merged[index]!;
+  const { all: projection, ofX } = projections[index]!;
   const projecting = { seed, counter: 0, projection, ...(ofX && { ofX }) };
   const before = beforeOf(part);
   const { params } = part.shown;
@@ -110,12 +106,6 @@ export function brokenRelations(
   const one = views[1]!.values as ShownOne;
   for (const [i, part] of parts.entries()) {
     note(`block ${i + 1}`, blockIdentities(one, part, i, bounds.inP, bounds.XP));
-  }
-  const { E } = one.projections;
-  if (E !== undefined) {
-    const projecting = { seed: one.jlSeed, counter: 0, projection: E };
-    const { inSq } = params;
-    note('block E', projectionIdentities({ projected: one.merged.E, projecting }, inSq, 1));
   }
   const D = mergedD(one, parts);
   note('level 1', { ...claimIdentities(one, D), ...outputIdentities(one) });

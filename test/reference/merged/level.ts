@@ -11,7 +11,7 @@ import type { Context } from '../prover/context.ts';
 import { concat, isI32 } from '../prover/encode.ts';
 import { commitRows, finishLifted, outerBlock } from '../prover/level.ts';
 import { type Lifts, liftsOf } from '../prover/lift.ts';
-import { type Ordinary, placeOf, type Shape } from '../prover/parameters.ts';
+import { type Ordinary, placeOf } from '../prover/parameters.ts';
 import { add, D, multiply, type Poly, reduce, ZERO } from '../prover/ring.ts';
 import {
   cutIntoRows,
@@ -64,13 +64,6 @@ export interface BlockProjection {
   readonly ofX?: Projection;
 }
 
-export interface Projections {
-  /** by part */
-  readonly parts: readonly BlockProjection[];
-  /** if inner commitments of level 1 are cut */
-  readonly E?: Projection;
-}
-
 /** The scalars of a part in one lift: those of p. 8.5, and upsilon, which multiplies them all. */
 export interface PartScalars {
   readonly ofEquations: LiftScalars;
@@ -80,11 +73,11 @@ export interface PartScalars {
 /** Where a cheating prover deviates at level 1. */
 export interface MergeFaults {
   /** the projections as they are sent */
-  readonly projections?: (honest: Projections) => Projections;
+  readonly projections?: (honest: readonly BlockProjection[]) => readonly BlockProjection[];
   /** the scalars with which F is made on the block of a part (from 0) */
   readonly scalars?: (honest: PartScalars, part: number) => PartScalars;
   /** coefficients that are those of the first part everywhere, for a verifier that does the same */
-  readonly shares?: 'chi' | 'upsilon' | 'upsilonE';
+  readonly shares?: 'chi' | 'upsilon';
 }
 
 /** The number of segment z_i of a part (from 0); v is behind all of them. */
@@ -115,24 +108,11 @@ function blockOf(merging: Merging, rows: Rows, part: number): Block {
   return { list: [...z, ...v], x: v.slice(0, pieces.t) };
 }
 
-/** Section 1.3: the e_a of all rows, numbered from 0. */
-const blockE = ({ n }: Shape, e: Rows): Projected[] =>
-  e.flatMap((list, row) =>
-    list.map((poly, i) => ({ number: row * list.length + i, poly, row, column: n + i })),
-  );
-
-/** Everything that is projected. */
-interface Blocks {
-  readonly parts: readonly Block[];
-  /** empty unless inner commitments are cut */
-  readonly E: readonly Projected[];
-}
-
 /** The projections of the first counter with which all pass; sent and absorbed. */
 function projectBlocks(
   context: Context,
-  { zero, bounds, params }: Merging,
-  blocks: Blocks,
+  { zero, bounds }: Merging,
+  blocks: readonly Block[],
   faults: MergeFaults,
 ) {
   const { inP, tP, XP, tXP } = bounds;
@@ -142,19 +122,15 @@ function projectBlocks(
     context.absorb('counter', Uint8Array.of(counter));
     const seed = context.transcript.seed('jl');
     const of = (list: readonly Projected[]): Projection => projectAll(seed, LEVEL, list);
-    const parts = blocks.parts.map(({ list, x }) => ({
+    const honest = blocks.map(({ list, x }) => ({
       all: of(list),
       ...(zero.w > 0 && { ofX: of(x) }),
     }));
-    const honest: Projections = { parts, ...(params.ct > 0 && { E: of(blocks.E) }) };
     const projections = faults.projections?.(honest) ?? honest;
-    const sent = projections.parts.flatMap(({ all, ofX }, part) => [
+    const sent = projections.flatMap(({ all, ofX }, part) => [
       { name: `${part + 1}`, projection: all, bound: inP, t: tP },
       ...(ofX ? [{ name: `x${part + 1}`, projection: ofX, bound: XP, t: tXP }] : []),
     ]);
-    if (projections.E !== undefined) {
-      sent.push({ name: 'E', projection: projections.E, bound: params.inSq, t: params.tY });
-    }
     const passed = sent.map(({ name, projection, bound, t }) =>
       passes(context, name.startsWith('x') ? 'x' : 'all', projection, { bound, t }),
     );
@@ -173,21 +149,18 @@ function projectBlocks(
   throw new Error('unreachable');
 }
 
-/** Section 1.4: those of p. 8.5, then upsilon of every part and of block E. */
+/** Section 1.4: those of p. 8.5, then upsilon of every part. */
 export function mergedScalars(
   seed: Uint8Array,
   k: number,
   zero: Ordinary,
   parts: number,
-): { ofEquations: LiftScalars; upsilons: Pair[]; upsilonE: Pair } {
+): { ofEquations: LiftScalars; upsilons: Pair[] } {
   const before = zero.w > 0 ? zero : undefined;
   const first = scalarCount(before);
-  // the last one is drawn, but not used, where there is no block E
-  const all = omegas(seed, LEVEL, k, first + parts + 1);
   return {
     ofEquations: scalarsOf(seed, LEVEL, k, before),
-    upsilons: all.slice(first, -1),
-    upsilonE: all.at(-1)!,
+    upsilons: omegas(seed, LEVEL, k, first + parts).slice(first),
   };
 }
 
@@ -216,7 +189,7 @@ function formsOfPart(
 /** Section 1.4: F of both lifts. */
 function formsOfBlocks(
   { zero, params }: Merging,
-  blocks: Blocks,
+  blocks: readonly Block[],
   seeds: { readonly jl: Uint8Array; readonly lift: Uint8Array },
   faults: MergeFaults,
 ): Poly[][][] {
@@ -226,10 +199,9 @@ function formsOfBlocks(
     known.set(number, found);
     return found;
   };
-  const columns = params.n + (params.ct > 0 ? params.kappa : 0);
   return LIFTS.map((k) => {
-    const drawn = mergedScalars(seeds.lift, k, zero, blocks.parts.length);
-    const F = Array.from({ length: params.r }, () => new Array<Poly>(columns).fill(ZERO));
+    const drawn = mergedScalars(seeds.lift, k, zero, blocks.length);
+    const F = Array.from({ length: params.r }, () => new Array<Poly>(params.n).fill(ZERO));
     const put = (list: readonly Projected[], forms: readonly Poly[], upsilon: Pair): void => {
       const factor = elementOf(upsilon);
       for (const [i, { row, column }] of list.entries()) {
@@ -238,7 +210,7 @@ function formsOfBlocks(
     };
     // all parts have the same forms, unless one of them is given other scalars
     const made = new Map<LiftScalars, Poly[]>();
-    for (const [part, block] of blocks.parts.entries()) {
+    for (const [part, block] of blocks.entries()) {
       const upsilon = drawn.upsilons[faults.shares === 'upsilon' ? 0 : part]!;
       const honest: PartScalars = { ofEquations: drawn.ofEquations, upsilon };
       const used = faults.scalars?.(honest, part) ?? honest;
@@ -247,9 +219,6 @@ function formsOfBlocks(
       made.set(ofEquations, forms);
       put(block.list, forms, used.upsilon);
     }
-    const { omega } = drawn.ofEquations;
-    const onE = blocks.E.map(({ number }) => collapse(entries(number), [omega])[0]!);
-    put(blocks.E, onE, faults.shares === 'upsilonE' ? drawn.upsilons[0]! : drawn.upsilonE);
     return F;
   });
 }
@@ -282,9 +251,9 @@ function carriedOfParts(
 
 /** What level 1 shows of itself beyond what every level does. */
 export interface ShownMerged {
-  readonly merged: Blocks;
+  readonly merged: readonly Block[];
   readonly jlSeed: Uint8Array;
-  readonly projections: Projections;
+  readonly projections: readonly BlockProjection[];
 }
 
 /** The outputs of the level 0 of every part in, the output of level 1 out. */
@@ -303,10 +272,7 @@ export function proveMerged(
   const vG = digitMajor(g, fg, bg);
   const block = outerBlock(context, 'u1', params, [...committed.vT, ...vG], pieces.t);
 
-  const merged: Blocks = {
-    parts: outputs.map((_, part) => blockOf(merging, cut.rows, part)),
-    E: blockE(params, committed.e),
-  };
+  const merged = outputs.map((_, part) => blockOf(merging, cut.rows, part));
   const { seed: jlSeed, projections } = projectBlocks(context, merging, merged, faults);
   const lift = context.transcript.seed('lift');
   const F = formsOfBlocks(merging, merged, { jl: jlSeed, lift }, faults);

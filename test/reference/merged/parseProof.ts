@@ -29,8 +29,6 @@ export interface MergedLevelMessage
   extends Pick<OrdinaryMessage, 'retry' | 'u' | 'counter' | 'b' | 'b32' | 'u2'> {
   /** of every part */
   readonly blocks: readonly BlockProjection[];
-  /** if inner commitments are cut */
-  readonly yOfE: SentProjection | undefined;
 }
 
 export interface MergedMessage {
@@ -97,11 +95,11 @@ function readHeader(reader: Reader, i: number): Pick<Part, 'header' | 'headerByt
   return { header, headerBytes: reader.take(header.length) };
 }
 
-/** p. 11 with the projections of all blocks: y by tP, y_x by tXP, y_E by tYE */
+/** p. 11 with the projections of all blocks: y by tP, y_x by tXP */
 function readMergedLevel(
   reader: Reader,
   { zero, bounds }: MergedShapes,
-  { w, k, kappa1, cut, tY, ct }: MergedShapes['levels'][0],
+  { w, k, kappa1, cut }: MergedShapes['levels'][0],
   count: number,
 ): MergedLevelMessage {
   const outer = (name: string): Sent =>
@@ -117,7 +115,6 @@ function readMergedLevel(
     const yOfX = zero.w > 0 ? reader.projection(bounds.tXP, `${where} y_x`) : undefined;
     return { y, yOfX };
   });
-  const yOfE = ct > 0 ? reader.projection(tY, 'level 1 y_E') : undefined;
   const b = w > 0 ? reader.quarters(k, 'level 1 p_b') : reader.lifts(1, 'level 1');
-  return { retry, u, counter, blocks, yOfE, b, b32: NOTHING, u2: outer('2') };
+  return { retry, u, counter, blocks, b, b32: NOTHING, u2: outer('2') };
 }

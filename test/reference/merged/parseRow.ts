@@ -30,7 +30,7 @@ export interface MergedShapes extends Pick<Shapes, 'set' | 'bucket' | 'K' | 'W' 
   readonly bounds: Bounds;
   /** P', the largest number of parts */
   readonly most: number;
-  /** level 1, whose inSq and tY are inE and tYE, and the levels behind it */
+  /** level 1, whose inSq and tY are unused, and the levels behind it */
   readonly levels: readonly [Ordinary, ...Ordinary[]];
 }
 
@@ -56,7 +56,7 @@ export function mergedShapesOf(row: MergedRow): MergedShapes {
   requireBounds(bounds, zero);
   const { levels, tail } = levelsOf(levelRows, 1, lengthsOfMerged(zero, most));
   const [first, ...others] = levels;
-  requireExtension(first!);
+  requireWhole(first!);
   return {
     ...{ set, bucket, ...sizesOf(set), zero, bounds, most, levels: [first!, ...others], tail },
     ...{ partHash: hashOfRow(part), mergedHash: hashOfRow(row) },
@@ -72,10 +72,11 @@ function requireBounds({ inP, tP, XP, tXP }: Bounds, { outSq, X, w }: Ordinary):
   require(isHidden ? isFrom(0, tXP, LAST_CODE) : tXP === 0, 'tXP');
 }
 
-/** inE and tYE are for e_a alone: 0 without them */
-function requireExtension({ inSq, tY, ct }: Ordinary): void {
-  require(ct > 0 ? isFrom(1, inSq, LIMIT - 1) : inSq === 0, 'inE');
-  require(ct > 0 ? isFrom(0, tY, LAST_CODE) : tY === 0, 'tYE');
+/** Level 1 is not cut; its inSq and tY are unused. */
+function requireWhole({ inSq, tY, ct }: Ordinary): void {
+  require(ct === 0, 'ct of level 1');
+  require(inSq === 0, 'inSq of level 1');
+  require(tY === 0, 'tY of level 1');
 }
 
 /** The segments of level 1: z_0 of every part, …, z_{f-1} of every part, all v as one. */

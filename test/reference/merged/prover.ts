@@ -90,8 +90,7 @@ export function readMergedRow([partRow, most, rows]: MergedRow): Merged {
   const [params, ...further] = made;
   if (params === undefined) throw new RangeError('no level but the tail');
   const { ct, inSq, tY } = params;
-  if (ct === 0 && (inSq !== 0 || tY !== 0)) throw new RangeError('block E');
-  if (inSq >= MOST_NORM || tY > MOST_INDEX) throw new RangeError('block E');
+  if (ct !== 0 || inSq !== 0 || tY !== 0) throw new RangeError('level 1: ct, inSq or tY');
   return {
     merging: { zero, bounds, most, params },
     further,

@@ -52,11 +52,11 @@ export const MERGED_TOY_ROWS: Readonly<Record<string, MergedRow>> = Object.freez
     2,
     [[24, 2, 7, 5, 9, 4, 7, 2, 1, 9, 0, WIDE, 0, ...OPEN, 0], tailOf(150, 10)],
   ],
-  'level 0 open, level 1 open and cut': [
+  'levels 0, 1 and 2 open': [
     OPEN_PART,
     3,
     [
-      [72, 2, 7, 5, 9, 4, 7, 2, 2, 6, 200000, WIDE, 40, ...OPEN, 5],
+      [72, 2, 7, 5, 9, 4, 7, 2, 2, 6, 0, WIDE, 0, ...OPEN, 0],
       [80, 2, 7, 5, 9, 4, 7, 1, 1, 7, WIDE, WIDE, 124, ...OPEN, 0],
       tailOf(96, 7),
     ],
@@ -66,20 +66,20 @@ export const MERGED_TOY_ROWS: Readonly<Record<string, MergedRow>> = Object.freez
     2,
     [[80, 2, 7, 5, 9, 4, 7, 2, 2, 6, 0, WIDE, 0, 3, 6, 50000, 28, 0], tailOf(138, 9)],
   ],
-  'levels 0 and 1 hidden, level 1 cut': [
+  'levels 0 and 1 hidden, level 2 cut': [
     HIDDEN_PART,
     3,
     [
-      [160, 2, 7, 5, 9, 4, 7, 2, 2, 0, 70000, WIDE, 36, 3, 6, 50000, 28, 4],
+      [160, 2, 7, 5, 9, 4, 7, 2, 2, 0, 0, WIDE, 0, 3, 6, 50000, 28, 0],
       [110, 2, 7, 5, 9, 4, 7, 2, 1, 7, WIDE, WIDE, 124, ...OPEN, 6],
       tailOf(150, 9),
     ],
   ],
-  'level 0 hidden, level 1 open, cut and with one digit': [
+  'level 0 hidden, level 1 open and with one digit': [
     LARGE_PART,
     2,
     [
-      [60, 1, 0, 5, 9, 4, 7, 2, 1, 4, 60000000, WIDE, 64, ...OPEN, 9],
+      [60, 1, 0, 5, 9, 4, 7, 2, 1, 4, 0, WIDE, 0, ...OPEN, 0],
       [110, 3, 7, 5, 9, 4, 8, 1, 1, 4, WIDE, 10 * WIDE, 124, ...OPEN, 0],
       tailOf(140, 6),
     ],

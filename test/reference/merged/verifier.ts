@@ -28,21 +28,14 @@ export type Flaw =
   | keyof Checks
   /** 1.5: χ_1 for all parts */
   | 'oneChi'
-  /** 1.4: υ_1 for all parts; υ_E remains */
+  /** 1.4: υ_1 for all parts */
   | 'oneUpsilon'
-  /** 1.4: υ_1 for υ_E */
-  | 'upsilonOfE'
-  /** 1.3: P'inP + inE bounds every block and every x^(ι) alone */
+  /** 1.3: P'inP bounds every block and every x^(ι) alone */
   | 'boundOfRow'
-  /** 1.3: P'inP + inE bounds the sum over the blocks, none of which has a bound; XP remains */
+  /** 1.3: P'inP bounds the sum over the blocks, none of which has a bound; XP remains */
   | 'oneBound'
-  /** 1.3: inE bounds every x^(ι) */
-  | 'inEForXP'
-  /** 1.3: no bound on y of block E; of x^(ι) */
-  | 'noNormOfE'
+  /** 1.3: no bound on y of x^(ι) */
   | 'noNormOfX'
-  /** 1.4: (P) of block E has neither a left nor a right side */
-  | 'noEquationOfE'
   /** 1.2: a part absorbs no `header`, and goes on to `retry` */
   | 'noHeader'
   /** 1.2: the merge absorbs the states of the parts in the order of their bytes */
@@ -199,12 +192,12 @@ function verifyPart(
 
 /** Step 3: level 1 as in p. 4, with the projections of all blocks in `y` (1.2). */
 function replayMerged(t: Transcript, message: MergedLevelMessage): Seeds {
-  const { retry, u, counter, blocks, yOfE, b, u2 } = message;
+  const { retry, u, counter, blocks, b, u2 } = message;
   t.absorb('retry', Uint8Array.of(retry));
   t.absorb('u1', u[0]!.bytes);
   t.absorb('counter', Uint8Array.of(counter));
   const jl = t.seed('jl');
-  const all = [...blocks.flatMap(({ y, yOfX }) => [y, yOfX]), yOfE];
+  const all = blocks.flatMap(({ y, yOfX }) => [y, yOfX]);
   const numbers = all.flatMap((sent) => (sent ? [...sent.rows, sent.U, sent.V] : []));
   t.absorb('y', i32s(numbers));
   const lift = t.seed('lift');

@@ -17,8 +17,6 @@ import {
   type SentProjection,
   SHORT,
   shortOf,
-  valuesOfY,
-  weigh,
 } from '../verifier/lifts.ts';
 import type { Seeds } from '../verifier/replay.ts';
 import { add, mod, multiply, type Poly, zero } from '../verifier/ring.ts';
@@ -32,7 +30,7 @@ const LEVEL = 1;
 /** 1.5: kind of the short challenges χ */
 const CHI = 8;
 
-/** Takes φ of a place: a row, a column of s or of e. */
+/** Takes φ of a place: a row, a column of s. */
 export interface Sink {
   add(row: number, column: number, phi: Poly): void;
 }
@@ -62,49 +60,43 @@ export function verifyMergedLevel(input: MergedInput): Claim {
   const shape = shapes.levels[0];
   checkNorms(shapes, message, flaws);
   const c = amortisers(seeds.amortise, LEVEL, shape.r);
-  const folding = new Folding(c, shape.n + (shape.ct > 0 ? shape.kappa : 0));
+  const folding = new Folding(c, shape.n);
   const constraints = addMergedConstraints(folding, input);
   return claimOf(shape, message, { ...constraints, c, phi: folding.result() });
 }
 
 /** 1.3: every block and every x^(ι) against the bound of its kind */
 export function checkNorms(
-  { levels, bounds, most }: Pick<MergedShapes, 'levels' | 'bounds' | 'most'>,
-  { blocks, yOfE }: Pick<MergedLevelMessage, 'blocks' | 'yOfE'>,
+  { bounds, most }: Pick<MergedShapes, 'bounds' | 'most'>,
+  { blocks }: Pick<MergedLevelMessage, 'blocks'>,
   flaws: Flaws,
 ): void {
-  const inE = levels[0].inSq;
-  const inAll = most * bounds.inP + inE;
+  const inAll = most * bounds.inP;
   const check = (name: string, y: SentProjection, mostSq: number, where: string): void => {
     const bound = flaws.has('boundOfRow') ? inAll : mostSq;
     if (projectionNormSq(y) > 288n * BigInt(bound)) throw new Refused(`${name}: ${where}`);
   };
   if (flaws.has('oneBound')) {
-    const all = [...blocks.map(({ y }) => y), ...(yOfE ? [yOfE] : [])];
-    const sum = all.reduce((normSq, y) => normSq + projectionNormSq(y), 0n);
+    const sum = blocks.reduce((normSq, { y }) => normSq + projectionNormSq(y), 0n);
     if (sum > 288n * BigInt(inAll)) throw new Refused('normOfAll');
   }
   for (const [i, { y, yOfX }] of blocks.entries()) {
     const where = `part ${i + 1}`;
     if (!flaws.has('oneBound')) check('normOfBlock', y, bounds.inP, where);
     if (yOfX === undefined || flaws.has('noNormOfX')) continue;
-    check('normOfXOfBlock', yOfX, flaws.has('inEForXP') ? inE : bounds.XP, where);
+    check('normOfXOfBlock', yOfX, bounds.XP, where);
   }
-  if (yOfE === undefined || flaws.has('noNormOfE') || flaws.has('oneBound')) return;
-  check('normOfE', yOfE, inE, 'level 1');
 }
 
 /** 1.4, 1.5: the sum of all constraints; φ goes into the sink. */
 export function addMergedConstraints(sink: Sink, input: MergedInput): MergedConstraints {
   const { shapes, claims, seeds, flaws, checks } = input;
-  const shape = shapes.levels[0];
-  const beta = betasOf(seeds.combine, LEVEL, shape.w > 0, checks);
+  const beta = betasOf(seeds.combine, LEVEL, shapes.levels[0].w > 0, checks);
   const weights = weightsOf(input);
   const combined = claims.map((claim, part) =>
     times(combineClaim(claim, seeds.combine, checks), chiOf(seeds.combine, part, flaws)),
   );
   addPlaces(sink, input, weights, combined, beta);
-  if (weights.ofE !== undefined) addExtensions(sink, shape, seeds.jl, weights.ofE, beta);
   return {
     quadratic: quadraticOfParts(shapes, combined),
     b: combined.reduce((sum, { b }) => add(sum, b), zero()),
@@ -125,34 +117,23 @@ const times = ({ parts, delta, b }: Combined, chi: Poly): Combined => ({
   b: multiply(b, chi),
 });
 
-/** Scalars of the equations, by lift, times υ. */
-interface Weights {
-  readonly ofParts: readonly (readonly Scalars[])[];
-  /** undefined without block E */
-  readonly ofE: readonly Scalars[] | undefined;
-}
+/** Scalars of the equations, by part and lift, times υ. */
+type Weights = readonly (readonly Scalars[])[];
 
-/** 1.4: the scalars of p. 8.5, which all parts share, each times υ_ι; those of (P) times υ_E */
+/** 1.4: the scalars of p. 8.5, which all parts share, each times υ_ι */
 function weightsOf({ shapes, claims, seeds, flaws, checks }: MergedInput): Weights {
-  const { zero: levelZero, levels } = shapes;
+  const levelZero = shapes.zero;
   const before = levelZero.w > 0 ? levelZero : undefined;
-  const hasE = levels[0].ct > 0;
   const shared = scalarsOf(seeds.lift, LEVEL, before, checks);
-  const upsilons = upsilonsOf(seeds.lift, shared[0]!, claims.length + (hasE ? 1 : 0));
-  const ofParts = claims.map((_, part) =>
+  const upsilons = upsilonsOf(seeds.lift, shared[0]!, claims.length);
+  return claims.map((_, part) =>
     shared.map((ofLift, k) =>
       timesUpsilon(ofLift, upsilons[k]![flaws.has('oneUpsilon') ? 0 : part]!),
     ),
   );
-  if (!hasE || flaws.has('noEquationOfE')) return { ofParts, ofE: undefined };
-  const ofE = shared.map(({ ofP }, k) => {
-    const upsilon = upsilons[k]![flaws.has('upsilonOfE') ? 0 : claims.length]!;
-    return timesUpsilon({ ofP, ofPx: [], ofQ: [], ofTb: [] }, upsilon);
-  });
-  return { ofParts, ofE };
 }
 
-/** 1.4: υ_1, …, υ_P and υ_E of every lift, which follow the scalars in stream 4 */
+/** 1.4: υ_1, …, υ_P of every lift, which follow the scalars in stream 4 */
 function upsilonsOf(lift: Uint8Array, { ofP, ofPx, ofQ, ofTb }: Scalars, count: number): Pair[][] {
   const before = ofP.length + ofPx.length + ofQ.flat(2).length + ofTb.length;
   return liftsOf(LEVEL).map((sub) => {
@@ -200,13 +181,13 @@ function placeOf({ f, n, m }: Ordinary, most: number, segment: number, place: nu
 function addPlaces(
   sink: Sink,
   { shapes, claims, seeds, checks }: MergedInput,
-  { ofParts }: Weights,
+  weights: Weights,
   combined: readonly Combined[],
   beta: readonly Poly[],
 ): void {
   const { zero: levelZero, most, levels } = shapes;
   const shape = levels[0];
-  const liftings = ofParts.map((ofPart) => ({
+  const liftings = weights.map((ofPart) => ({
     ...{ level: LEVEL, jl: seeds.jl, scalars: ofPart, beta },
     onX: levelZero.w > 0 ? formsOnX(levelZero, ofPart, beta) : [],
   }));
@@ -224,22 +205,6 @@ function addPlaces(
     sink.add(row, column, projectionPhi(lifting, POLY, isX));
     if (isX) sink.add(row, column, onX[place]!);
   });
-}
-
-/** 1.3, 1.4: block E, the e_a of all rows, those of absent parts too */
-function addExtensions(
-  sink: Sink,
-  { n, r, kappa }: Ordinary,
-  jl: Uint8Array,
-  ofE: readonly Scalars[],
-  beta: readonly Poly[],
-): void {
-  for (let a = 0; a < r; a++) {
-    for (let i = 0; i < kappa; i++) {
-      const lifting = { level: LEVEL, jl, scalars: ofE, beta };
-      sink.add(a, n + i, projectionPhi(lifting, a * kappa + i, false));
-    }
-  }
 }
 
 /** 1.5: E4 of every part, on its rows of z */
@@ -270,7 +235,6 @@ function layoutOfPart(layout: Layout, f: number, most: number, part: number): La
 /** 1.4: D of every lift; the scalars contain υ */
 export function valuesOfMerged(input: MergedInput, weights = weightsOf(input)): Pair[] {
   const { claims, message, checks } = input;
-  const { ofParts, ofE } = weights;
   const sums = liftsOf(LEVEL).map((): [bigint, bigint] => [0n, 0n]);
   const plus = (values: readonly Pair[]): void => {
     for (const [k, [real, i]] of values.entries()) {
@@ -279,11 +243,7 @@ export function valuesOfMerged(input: MergedInput, weights = weightsOf(input)): 
     }
   };
   for (const [part, { y, yOfX }] of message.blocks.entries()) {
-    plus(valuesOfLifts(ofParts[part]!, y, yOfX, claims[part]!.hidden, checks));
-  }
-  const { yOfE } = message;
-  if (ofE !== undefined && yOfE !== undefined) {
-    plus(ofE.map(({ ofP }) => weigh(ofP, valuesOfY(yOfE))));
+    plus(valuesOfLifts(weights[part]!, y, yOfX, claims[part]!.hidden, checks));
   }
   return sums.map(([real, i]): Pair => [mod(real), mod(i)]);
 }
