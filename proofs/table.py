@@ -195,7 +195,7 @@ def check_merged(row, errors_are):
     (set_, bucket, zero, (in_p, t_p, x_p, t_xp)), parts, above = row
     whole = levels_of((set_, bucket, [zero] + above), parts)
     one, name = whole[1], f'{parts} parts: '
-    claim(name + 'no block E', one['ct'] == one['inSq'] == one['tY'] == 0)
+    claim(name + 'level 1 not cut', one['ct'] == one['inSq'] == one['tY'] == 0)
     # level 0 and the projections are those of one part
     block = [dict(whole[0], X=x_p, tX=t_xp), dict(one, inSq=in_p), *whole[2:]]
     block[1]['J'] = whole[0]['f'] * whole[0]['n'] + whole[0]['m']

@@ -81,8 +81,8 @@ export function readMerged(row: MergedRow): Merged {
   });
   const tail = { ...named.tail, ...shapeOf(lengths, named.tail.n) };
   const [one, ...rest] = above as [OrdinaryLevel, ...OrdinaryLevel[]];
-  const all = { ...one, inSq: most * inP + one.inSq };
-  const own = { ...one, lengths: outputOf(zero), inSq: inP, codeY: tP, ct: 0 };
+  const all = { ...one, inSq: most * inP };
+  const own = { ...one, lengths: outputOf(zero), inSq: inP, codeY: tP };
   return {
     whole: { ...named, levels: [zero, all, ...rest], tail },
     block: { ...named, levels: [{ ...zero, xSq: xP, codeX: tXP }, own, ...rest], tail },
@@ -164,14 +164,14 @@ function checkLevels(row: MergedRow, fail: Fail): void {
   const merged = readMerged(row);
   const { whole, block } = merged;
   const [zero, one, ...rest] = whole.levels as [OrdinaryLevel, OrdinaryLevel];
-  const inE = one.inSq - most * inP;
   for (const [index, level] of whole.levels.entries()) {
     checkDigits(level, index, fail);
     checkHidden(level, index, fail);
   }
   if (inP < zero.outSq || inP >= 2 ** 43) fail('inP', 'm. 1.1');
   if (xP < zero.xSq || xP >= 2 ** 43 || (zero.w === 0 && xP + tXP > 0)) fail('XP', 'm. 1.1');
-  if (one.ct > 0 || one.codeY > 0 || inE > 0) fail('block E', 'm. 4');
+  const { inSq, codeY, ct } = readRow(tableRowOf(row)).levels[1]!;
+  if (inSq + codeY + ct > 0) fail('level 1: inSq, tY or ct', 'm. 1.1');
   const codes = [tP, tXP, whole.tail.codeY, ...whole.levels.map(({ codeY }) => codeY)];
   if (codes.some((code) => code > MOST_CODE)) fail('an index', 'm. 1.1');
   if (counterPasses(row) < LEAST_PASSES) fail('no room for all blocks', 'm. 1.3');

@@ -125,9 +125,9 @@ describe('the check refuses', () => {
     ['ranks below inP', withBounds(2 * IN_P, T_P, X_P, T_XP), 'level 0: inner, first branch (2)'],
     ['quarters below XP', withBounds(IN_P, T_P, 2 * X_P, T_XP), 'level 0: quarters (2)'],
     ['ranks of level 1', withNumbers(1, { kappa: kappa - 3 }), 'level 1: inner, first branch (2)'],
-    ['an inE', withNumbers(1, { inSq: 1 }), 'block E (m. 4)'],
-    ['a tYE', withNumbers(1, { codeY: 1 }), 'block E (m. 4)'],
-    ['a cut of t of level 1', withNumbers(1, { ct: 5 }), 'block E (m. 4)'],
+    ['an inSq of level 1', withNumbers(1, { inSq: 1 }), 'level 1: inSq, tY or ct (m. 1.1)'],
+    ['a tY of level 1', withNumbers(1, { codeY: 1 }), 'level 1: inSq, tY or ct (m. 1.1)'],
+    ['a cut of t of level 1', withNumbers(1, { ct: 5 }), 'level 1: inSq, tY or ct (m. 1.1)'],
     [
       'an inSq that is not the output before',
       withNumbers(2, { inSq: ofLevel(1, 'outSq') }),
