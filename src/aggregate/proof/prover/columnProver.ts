@@ -64,7 +64,7 @@ const STORE_BYTES = 18 << 20;
 export type Step<T> = Generator<number, T>;
 
 /** Rows and columns of an inner key. */
-interface KeySize {
+export interface KeySize {
   readonly rows: number;
   readonly columns: number;
 }
@@ -183,6 +183,7 @@ export class ColumnProver {
    *
    * @param input.rows the polynomials of `placesOfRows` within the columns
    * @param input.before the level before
+   * @param input.keys see `openItems`, if level 0 was not proved before
    * @returns t of all rows, and g
    */
   *openRows(input: {
@@ -191,10 +192,12 @@ export class ColumnProver {
     readonly columns: Columns;
     readonly rows: Int16Array;
     readonly before: OrdinaryLevel;
+    readonly keys?: readonly KeySize[];
   }): Step<{ readonly t: Values; readonly g: Values }> {
     const lab = this.#lab;
     const { number, params, columns, before } = input;
     this.#reset();
+    if (input.keys !== undefined) this.#openStore(input.keys);
     const smalls = lab.smalls(input.rows.length / 64);
     lab.i16(smalls).set(input.rows);
     const s = this.#rows(columns, filledBy(params, params.lengths));

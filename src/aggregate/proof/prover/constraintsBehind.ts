@@ -29,10 +29,13 @@ export type Target = Pick<Output, 'a' | 'aForms' | 'b'>;
 /** The number of distinct values of a_ab at a level that follows one of f digits. */
 export const distinctA = (f: number): number => (f * (f + 1)) / 2;
 
+/** An output as the constraints on it need it, without its polynomials. */
+export type Carried = Omit<Output, 'parts' | 'z' | 'v' | 'aForms'>;
+
 /** What a level takes from the level before. */
 export interface LevelInput {
   /** its output; at the merged level, the output of level 0 of every part */
-  readonly outputs: readonly Output[];
+  readonly outputs: readonly Carried[];
   /** their polynomials, in the order of `placesOfRows` */
   readonly rows: Smalls;
 }
@@ -154,7 +157,7 @@ class Sum {
 }
 
 /** E1 and E2: keys on the digits of t, g and h, the cut-off bits, and the value representing u. */
-function carryOuter(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
+function carryOuter(lab: Labrador, sum: Sum, before: Carried, seed: Seed): void {
   const { outers, pieces, hats } = before;
   const { kappa1, cut } = before.params;
   const last = hats.length - 1;
@@ -176,7 +179,7 @@ function carryOuter(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
 }
 
 /** Hidden messages on x: outer commitments in E1 and E2, lifts in E6. */
-function carryHidden(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
+function carryHidden(lab: Labrador, sum: Sum, before: Carried, seed: Seed): void {
   const { params, beta } = before;
   const { w, cut, kappa1, messages } = params;
   if (w === 0) return;
@@ -210,7 +213,7 @@ function carryHidden(lab: Labrador, sum: Sum, before: Output, seed: Seed): void 
 function carryScalars(
   lab: Labrador,
   sum: Sum,
-  before: Output,
+  before: Carried,
   seed: Seed,
   scalars: readonly Coefs[],
 ): void {
@@ -238,7 +241,7 @@ function carryScalars(
 function carryQuarters(
   lab: Labrador,
   sum: Sum,
-  { quarterKeys }: Output,
+  { quarterKeys }: Carried,
   message: HiddenMessage,
   parts: readonly Forms[],
 ): void {
@@ -260,7 +263,7 @@ function carryQuarters(
 /**
  * The e of cut inner commitments in E3 and E5, and the value representing the bits cut off in E3.
  */
-function carryExtension(lab: Labrador, sum: Sum, before: Output, seed: Seed): void {
+function carryExtension(lab: Labrador, sum: Sum, before: Carried, seed: Seed): void {
   const { kernels } = lab;
   const { params, pieces, phiE, c } = before;
   const { ct, f, b, kappa } = params;
@@ -288,7 +291,7 @@ function carryExtension(lab: Labrador, sum: Sum, before: Output, seed: Seed): vo
 }
 
 /** E3 on the digits of t: sum of c_a t_a. */
-function carryInner(lab: Labrador, sum: Sum, { pieces, c, params }: Output, seed: Seed): void {
+function carryInner(lab: Labrador, sum: Sum, { pieces, c, params }: Carried, seed: Seed): void {
   const { r, ft, bu, kappa, ct } = params;
   lab.scope(() => {
     const powers = powerForms(lab, ft, bu, ct);
@@ -304,7 +307,7 @@ function carryInner(lab: Labrador, sum: Sum, { pieces, c, params }: Output, seed
 }
 
 /** E4, E5 and E6 on the digits of g and h, and the right side of E6. */
-function carryGarbage(lab: Labrador, sum: Sum, before: Output, seed: Seed, delta: number): void {
+function carryGarbage(lab: Labrador, sum: Sum, before: Carried, seed: Seed, delta: number): void {
   const { kernels } = lab;
   const { r, fu, bu, fg, bg, pairs } = before.params;
   const { pieces, c } = before;

@@ -41,11 +41,20 @@ export function hideMessage(
   context.requireFit(
     kernels.decomposeMany(x.at, polynomials.at, message.polynomials, message.digits, w),
   );
-  const products = slice(hidden, k * index, k);
+  return commitToDigits(lab, quarterKeys, x, slice(hidden, k * index, k));
+}
+
+/**
+ * Writes the products of digits with k rows of the key matrix.
+ *
+ * @returns their quarters, packed
+ */
+export function commitToDigits(lab: Labrador, keys: Vecs, x: Smalls, products: Coefs): Uint8Array {
+  const k = products.count;
   lab.scope(() => {
     const sums = lab.sums(k);
-    lab.products(sums, firstColumns(quarterKeys, x.count), vecOfSmalls(lab, x));
-    kernels.manySumsToCoefs(products.at, sums.at, k);
+    lab.products(sums, firstColumns({ ...keys, rows: k }, x.count), vecOfSmalls(lab, x));
+    lab.kernels.manySumsToCoefs(products.at, sums.at, k);
   });
   const values = lab.i64(products);
   return packResidues(

@@ -20,11 +20,16 @@ import { liftHidden, scalarsOfPart, scalarsOnHidden } from './scalars.ts';
 /** The input of a level that takes the output of another one. */
 export const inputOf = (output: Output): LevelInput => ({ outputs: [output], rows: output.parts });
 
-/** Proves an ordinary level after level 0, or the merged level. */
+/**
+ * Proves an ordinary level after level 0, or the merged level.
+ *
+ * @param keys those of this level and of all after it, unless level 0 was proved before
+ */
 export async function proveLevel(
   context: Context,
   params: OrdinaryLevel,
   input: LevelInput,
+  keys?: readonly KeySize[],
 ): Promise<ProvedLevel> {
   const { lab, level, provers } = context;
   const { outputs } = input;
@@ -39,6 +44,7 @@ export async function proveLevel(
     columns,
     rows: gather(lab.i16(input.rows), params, columns),
     before,
+    ...(keys && { keys }),
   }));
   const t = opened.map((part) => part.t);
   const extension = params.ct > 0 ? storeCutT(context, output, t) : undefined;
@@ -55,7 +61,7 @@ export async function proveLevel(
     extension,
   };
   const second = await finishLevel(context, output, lifts, paddingOf(params), finishing);
-  const shown = { ...(params.parts === undefined && { before: outputs[0]! }), lifts, sent };
+  const shown = { ...(params.parts === undefined && { before: outputs[0] as Output }), lifts, sent };
   context.show({ number: level, output, ...shown });
   lab.kernels.reset(mark);
   return { output, fields: { first: [u1], ...sent, second } };

@@ -26,7 +26,7 @@ export async function proveLevelZero(
   const output = newOutput(lab, context.keys, 0, level, 1);
   const mark = lab.kernels.mark();
   provers.split(level.n, filledByItems(shape));
-  const keys = parameters.levels.map(({ kappa, n }) => ({ rows: kappa, columns: n }));
+  const keys = keySizes(parameters.levels);
   const uA = await commitSignatures(context, shape, items, keys, output);
   const { uB, alphas } = await commitTwisted(context, level, output);
   await context.pause('project');
@@ -43,6 +43,10 @@ export async function proveLevelZero(
   lab.kernels.reset(mark);
   return { output, fields: { first: [uA, uB], ...sent, second } };
 }
+
+/** Rows and columns of the inner keys of levels. */
+export const keySizes = (levels: readonly OrdinaryLevel[]): KeySize[] =>
+  levels.map(({ kappa, n }) => ({ rows: kappa, columns: n }));
 
 /** Commits to S and W. @returns u'_A */
 async function commitSignatures(

@@ -5,22 +5,27 @@ import { concat } from '../../../shared/bytes.ts';
 import { CodedError } from '../../../shared/errors.ts';
 import type { HostSignal } from '../../../shared/hostTypes.ts';
 import {
+  type MergedParameters,
   type OrdinaryLevel,
   type Parameters,
   readRow,
   type TableRow,
+  type TailLevel,
 } from '../../parameters/rows.ts';
 import { bestModule, type Labrador } from '../../wasm.ts';
+import { LAST_RETRY } from '../constants.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
+import type { ItemsShape } from '../itemColumns.ts';
 import { outersOf, parametersFor } from '../shapes.ts';
-import { ABSORB, dataOfStart, type Trace } from '../transcript.ts';
+import { ABSORB, dataOfMerge, dataOfPart, dataOfStart, type Trace } from '../transcript.ts';
 import { ColumnProvers, type Helper } from './columnProvers.ts';
 import { Context, type ProveProgress, type ShownLevel } from './context.ts';
 import { encodeOrdinary, encodeTail } from './encode.ts';
 import { KeyStore } from './keyStore.ts';
 import { inputOf, proveLevel } from './level.ts';
-import { proveLevelZero } from './levelZero.ts';
+import { keySizes, proveLevelZero } from './levelZero.ts';
 import { digitsOf, type Output, type ProvedLevel } from './output.ts';
+import { type CheckedPart, inputOfParts } from './partInput.ts';
 import { proveTail } from './tail.ts';
 import type { SectionItem } from './witness.ts';
 
@@ -66,45 +71,148 @@ export async function proveSection(
   if (parameters === undefined) {
     throw new CodedError('INTERNAL', { cause: new RangeError(`${count} items`) });
   }
-  const { levels, tail, bucket, width } = parameters;
-  const level = levels[0]!;
+  return proveWith(parameters, options, async (context) => {
+    await context.pause('commit');
+    context.absorb(ABSORB.start, dataOfStart(parameters, count, other?.hash));
+    context.absorb(ABSORB.header, header);
+    const shape = shapeOf(set, parameters, count, options);
+    const prove = () => proveLevelZero(context, parameters, shape, items);
+    const sent = await proveFrom(context, parameters, 0, prove);
+    return sent && concat(...sent);
+  });
+}
+
+/** Level 0 of a part of a merged proof (docs/merged.md, 1.2). */
+export interface ProvedPart {
+  /** its fields as bytes */
+  readonly fields: Uint8Array;
+  /** z_0, ..., z_(f-1), v: 64 coefficients of each polynomial */
+  readonly output: Int16Array<ArrayBuffer>;
+}
+
+/**
+ * Proves level 0 of the items of a part, like `proveSection`.
+ *
+ * @param parameters of any merged row with its part row
+ * @param header as absorbed (docs/merged.md, 1.2)
+ * @returns undefined if every retry fails
+ * @throws CodedError as `proveSection`
+ */
+export function provePart(
+  set: ParameterSet,
+  parameters: MergedParameters,
+  header: Uint8Array,
+  items: readonly SectionItem[],
+  options: ProveOptions = {},
+): Promise<ProvedPart | undefined> {
+  const own = { ...parameters, levels: parameters.levels.slice(0, 1), tail: undefined };
+  return proveWith(own, options, async (context) => {
+    await context.pause('commit');
+    context.absorb(ABSORB.part, dataOfPart(parameters, items.length));
+    context.absorb(ABSORB.header, header);
+    const shape = shapeOf(set, parameters, items.length, options);
+    const prove = () => proveLevelZero(context, own, shape, items);
+    const zero = await runLevel(context, 0, shape.level, prove);
+    if (zero === undefined) return undefined;
+    return { fields: zero.bytes, output: context.lab.i16(zero.output.parts).slice() };
+  });
+}
+
+/**
+ * Proves the levels that parts share, which must have been checked.
+ *
+ * @returns the bytes after the fields of the parts; undefined if every attempt fails
+ * @throws CodedError as `proveSection`
+ */
+export function proveMerge(
+  parameters: MergedParameters,
+  parts: readonly CheckedPart[],
+  options: ProveOptions = {},
+): Promise<Uint8Array | undefined> {
+  const states = parts.map(({ st }) => st);
+  return proveWith(parameters, options, async (context) => {
+    const { lab, transcript } = context;
+    await context.pause('commit');
+    const input = inputOfParts(lab, context.keys, parameters, parts);
+    const keys = keySizes(parameters.levels.slice(1));
+    const mark = lab.kernels.mark();
+    const start = transcript.st;
+    for (let attempt = 0; attempt <= LAST_RETRY; attempt++) {
+      transcript.st = start;
+      lab.kernels.reset(mark);
+      context.absorb(ABSORB.merge, dataOfMerge(parameters, attempt, states));
+      const prove = () => proveLevel(context, parameters.levels[1]!, input, keys);
+      const sent = await proveFrom(context, parameters, 1, prove);
+      if (sent !== undefined) return concat(Uint8Array.of(attempt), ...sent);
+    }
+    return undefined;
+  });
+}
+
+const shapeOf = (
+  set: ParameterSet,
+  { levels, bucket, width }: Parameters,
+  count: number,
+  { profile = 'round3' }: ProveOptions,
+): ItemsShape => ({ set, profile, level: levels[0]!, bucket, width, count });
+
+/** Levels to prove; without a tail, level 0 of a part. */
+type Proving = Pick<Parameters, 'levels'> & { readonly tail: TailLevel | undefined };
+
+/** Runs `body` with an idle instance and the column provers, which are released if it succeeds. */
+async function proveWith<T>(
+  { levels, tail }: Proving,
+  options: ProveOptions,
+  body: (context: Context) => Promise<T | undefined>,
+): Promise<T | undefined> {
   const lab = takeInstance(bestModule(), 'rest');
   const provers = new ColumnProvers(options.helpers ?? []);
-  const weights = [...levels, tail].map(({ r, n }) => r * n);
+  const weights = [...levels, ...(tail ? [tail] : [])].map(({ r, n }) => r * n);
   const start = lab.kernels.mark();
-  const context = new Context(lab, provers, storeFor(lab, parameters), weights, options);
-  await context.pause('commit');
-  context.absorb(ABSORB.start, dataOfStart(parameters, count, other?.hash));
-  context.absorb(ABSORB.header, header);
+  const context = new Context(lab, provers, storeFor(lab, { levels, tail }), weights, options);
+  const result = await body(context);
+  if (result === undefined) return undefined;
+  context.finish();
+  options.onMemory?.(lab.peakBytes + provers.memoryBytes, provers.size);
+  lab.kernels.reset(start);
+  keepInstance(bestModule(), 'rest', lab);
+  provers.close();
+  return result;
+}
 
-  const shape = { set, profile: options.profile ?? 'round3', level, bucket, width, count };
+/**
+ * Proves a level and all after it, with the retry bytes of that level in turn.
+ *
+ * @returns the bytes of every level; undefined if every retry of the first one fails or leads to a
+ *   level that fails
+ */
+async function proveFrom(
+  context: Context,
+  parameters: Parameters,
+  number: number,
+  prove: () => Promise<ProvedLevel>,
+): Promise<Uint8Array[] | undefined> {
   const { st } = context.transcript;
-  const mark = lab.kernels.mark();
+  const mark = context.lab.kernels.mark();
+  const level = parameters.levels[number]!;
   for (let retry = 0; ; retry++) {
     context.transcript.st = st;
-    lab.kernels.reset(mark);
-    const prove = () => proveLevelZero(context, parameters, shape, items);
-    const zero = await runLevel(context, 0, level, prove, retry);
-    if (zero === undefined) return undefined;
-    const rest = await proveRest(context, parameters, zero.output);
-    if (rest !== undefined) {
-      context.finish();
-      options.onMemory?.(lab.peakBytes + provers.memoryBytes, provers.size);
-      lab.kernels.reset(start);
-      keepInstance(bestModule(), 'rest', lab);
-      provers.close();
-      return concat(zero.bytes, ...rest);
-    }
-    ({ retry } = zero);
+    context.lab.kernels.reset(mark);
+    const first = await runLevel(context, number, level, prove, retry);
+    if (first === undefined) return undefined;
+    const rest = await proveBehind(context, parameters, number, first.output);
+    if (rest !== undefined) return [first.bytes, ...rest];
+    ({ retry } = first);
   }
 }
 
 /** Allocates room for the keys of all outer commitments and of the tail. */
-function storeFor(lab: Labrador, { levels, tail }: Parameters): KeyStore {
+function storeFor(lab: Labrador, { levels, tail }: Proving): KeyStore {
   const outers = levels.flatMap((level, number) => outersOf(level, number));
   const digits = levels.flatMap(({ messages }) => messages.map(digitsOf));
-  const rows = Math.max(...levels.map(({ kappa1, k }) => Math.max(kappa1, k)), tail.kappa);
-  const columns = Math.max(...outers.map(({ count }) => count), ...digits, tail.n);
+  const ofTail = tail ?? { kappa: 0, n: 0 };
+  const rows = Math.max(...levels.map(({ kappa1, k }) => Math.max(kappa1, k)), ofTail.kappa);
+  const columns = Math.max(...outers.map(({ count }) => count), ...digits, ofTail.n);
   return new KeyStore(lab, rows, columns);
 }
 
@@ -134,21 +242,23 @@ function runLevel(
 }
 
 /**
- * Proves the levels after the first.
+ * Proves the levels after level `number`.
  *
  * @returns their bytes; undefined if one fails with every retry byte
  */
-async function proveRest(
+async function proveBehind(
   context: Context,
   { levels, tail }: Parameters,
-  zero: Output,
+  number: number,
+  first: Output,
 ): Promise<Uint8Array[] | undefined> {
   const sent: Uint8Array[] = [];
-  let output = zero;
-  for (const [before, level] of levels.slice(1).entries()) {
+  let output = first;
+  for (let i = number + 1; i < levels.length; i++) {
+    const level = levels[i]!;
     const previous = output;
     const prove = () => proveLevel(context, level, inputOf(previous));
-    const run = await runLevel(context, before + 1, level, prove);
+    const run = await runLevel(context, i, level, prove);
     if (run === undefined) return undefined;
     sent.push(run.bytes);
     output = run.output;
