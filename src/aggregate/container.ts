@@ -25,6 +25,7 @@ import { hasProfile, PROFILE_NUMBERS } from '../falcon/params.ts';
 import { shake256 } from '../falcon/points.ts';
 import { isConstantSalt, SALT_BYTES } from '../falcon/salts.ts';
 import { concat } from '../shared/bytes.ts';
+import type { MergedParameters } from './parameters/rows.ts';
 import { parametersFor } from './proof/index.ts';
 import { CODINGS, type CodedSalts, type SaltRun } from './salts.ts';
 import { COMMITMENT_BYTES } from './statement.ts';
@@ -39,8 +40,6 @@ export const FORMAT_VERSIONS = Object.freeze({ bundle: 2, proof: 3 } as const);
 
 /** "FLRY" */
 export const MAGIC = Object.freeze([0x46, 0x4c, 0x52, 0x59] as const);
-const STATEMENT_AT = 6;
-const COUNT_AT = STATEMENT_AT + COMMITMENT_BYTES;
 const LENGTH_BITS = 13;
 
 const TAG_BYTES = 4;
@@ -89,12 +88,13 @@ export function rowTag(kinds: Uint8Array): Uint8Array | undefined {
     if (parameters === undefined) return undefined;
     hashes.push(parameters.rowHash);
   }
-  return shake256(hashes, TAG_BYTES).slice();
+  return tagOf(hashes);
 }
 
-/** Everything before the body. */
-export interface BatchHeader {
-  readonly format: AggregateFormat;
+const tagOf = (hashes: readonly Uint8Array[]): Uint8Array => shake256(hashes, TAG_BYTES).slice();
+
+/** The items of an aggregate, or of a part of a merged proof. */
+export interface HeaderContents {
   readonly statement: Uint8Array;
   /** kind of every item, in order */
   readonly kinds: Uint8Array;
@@ -103,17 +103,31 @@ export interface BatchHeader {
   readonly salts: CodedSalts;
 }
 
+/** Everything before the body. */
+export interface BatchHeader extends HeaderContents {
+  readonly format: AggregateFormat;
+}
+
 /** Returns the bytes before the body. No section of a proof may be too long for its rows. */
-export function encodeHeader({
-  format,
-  statement,
-  kinds,
-  profile,
-  salts,
-}: BatchHeader): Uint8Array<ArrayBuffer> {
-  const tag = format === 'proof' ? rowTag(kinds)! : [];
+export function encodeHeader(header: BatchHeader): Uint8Array<ArrayBuffer> {
+  const { format, kinds } = header;
   return concat(
     Uint8Array.of(...MAGIC, FORMATS[format], FORMAT_VERSIONS[format]),
+    encodeContents(header, format === 'proof' ? rowTag(kinds)! : new Uint8Array(0)),
+  );
+}
+
+/** Returns the header of a part of a merged proof (docs/merged.md, 1.2). */
+export const encodePartHeader = (
+  header: HeaderContents,
+  { partHash }: Pick<MergedParameters, 'partHash'>,
+): Uint8Array<ArrayBuffer> => encodeContents(header, tagOf([partHash]));
+
+function encodeContents(
+  { statement, kinds, profile, salts }: HeaderContents,
+  tag: Uint8Array,
+): Uint8Array<ArrayBuffer> {
+  return concat(
     statement,
     Uint8Array.of(...u16(kinds.length), ...tag),
     Uint8Array.from(runsOfKinds(kinds)),
@@ -143,7 +157,7 @@ const encodeSaltRun = ({ coding, version, count }: SaltRun): number[] => [
   ...(coding === 'constant' ? [version] : []),
 ];
 
-/** A parsed header, and the offset of the body. */
+/** A parsed header, and the offset of what follows it: the body. */
 export interface ParsedHeader extends BatchHeader {
   readonly bodyAt: number;
 }
@@ -175,20 +189,50 @@ export function parseHeader(bytes: Uint8Array): ParsedHeader | HeaderFault {
   const format = formatOf(reader.u8());
   if (format === undefined) return reader.or('format');
   if (reader.u8() !== FORMAT_VERSIONS[format]) return reader.or('version');
-  reader.at = COUNT_AT;
+  const isProof = format === 'proof';
+  const limits = { most: MAX_ITEMS, kinds: KINDS_OF[format], tag: isProof ? rowTag : undefined };
+  return parseContents(reader, format, limits);
+}
+
+/**
+ * Parses the header of a part of a merged proof at an offset (docs/merged.md, 1.2), like
+ * `parseHeader`. Its items are of the row's set, and at most as many as the row has room for.
+ */
+export function parsePartHeader(
+  bytes: Uint8Array,
+  at: number,
+  { set, bucket, partHash }: Pick<MergedParameters, 'set' | 'bucket' | 'partHash'>,
+): ParsedHeader | HeaderFault {
+  return parseContents(new HeaderReader(bytes, at), 'proof', {
+    most: bucket,
+    kinds: 1 << kindOf(`falcon${set}`, 'compressed'),
+    tag: () => tagOf([partHash]),
+  });
+}
+
+/** @param limits `kinds` is a bit mask, `tag` returns the tag for these kinds, if there is one */
+function parseContents(
+  reader: HeaderReader,
+  format: AggregateFormat,
+  limits: {
+    readonly most: number;
+    readonly kinds: number;
+    readonly tag: ((kinds: Uint8Array) => Uint8Array | undefined) | undefined;
+  },
+): ParsedHeader | HeaderFault {
+  const statement = reader.bytes(COMMITMENT_BYTES);
   const count = reader.u16();
-  if (!(count >= 1 && count <= MAX_ITEMS)) return 'header';
-  const tag = reader.bytes(format === 'proof' ? TAG_BYTES : 0);
-  const kinds = reader.kinds(count, KINDS_OF[format]);
+  if (!(count >= 1 && count <= limits.most)) return 'header';
+  const tag = reader.bytes(limits.tag === undefined ? 0 : TAG_BYTES);
+  const kinds = reader.kinds(count, limits.kinds);
   if (kinds === undefined) return 'header';
-  if (format === 'proof' && !rowTag(kinds)?.every((byte, i) => tag[i] === byte)) {
+  if (limits.tag !== undefined && !limits.tag(kinds)?.every((byte, i) => tag[i] === byte)) {
     return reader.or('table');
   }
   const profile = reader.profile(setsOfKinds(kinds));
   if (profile === undefined) return reader.or('profile');
   const salts = reader.salts(kinds);
   if (typeof salts === 'string') return salts;
-  const statement = bytes.subarray(STATEMENT_AT, COUNT_AT);
   return { format, statement, kinds, profile, salts, bodyAt: reader.at };
 }
 

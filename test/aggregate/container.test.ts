@@ -3,16 +3,19 @@ import { describe, expect, it } from 'vitest';
 import {
   type BatchHeader,
   encodeHeader,
+  encodePartHeader,
   formOfKind,
   type HeaderFault,
   kindOf,
   MAX_ITEMS,
   type ParsedHeader,
   parseHeader,
+  parsePartHeader,
   rowTag,
   setOfKind,
 } from '../../src/aggregate/container.ts';
 import type { CodedSalts } from '../../src/aggregate/salts.ts';
+import { shake256 } from '../../src/falcon/points.ts';
 import { constantSalt, SALT_BYTES } from '../../src/falcon/salts.ts';
 import { NIGHTLY } from '../support/run.ts';
 
@@ -304,6 +307,30 @@ describe('container', () => {
     const found = parseHeader(header(kinds)) as ParsedHeader;
     expect(found.kinds).toEqual(Uint8Array.from(kinds));
     expect(found.bodyAt).toBe(45 + 40 * MAX_ITEMS);
+  });
+
+  it('reads headers of parts, which lack magic, format and version and have a tag of their row', () => {
+    const row = { set: 512, bucket: 3, partHash: pattern(32, 9) } as const;
+    const fields = fieldsOf([0, 0, 0], explicitSalts(3), 'proof');
+    const bytes = encodePartHeader(fields, row);
+    const whole = encodeHeader(fields);
+    const tag = shake256([row.partHash], 4);
+    expect(bytes).toEqual(Uint8Array.from([...whole.slice(6, 40), ...tag, ...whole.slice(44)]));
+    const inside = Uint8Array.from([1, 2, ...bytes, 3]);
+    expect(parsePartHeader(inside, 2, row)).toEqual({ ...fields, bodyAt: 2 + bytes.length });
+    for (let end = 0; end < bytes.length; end++) {
+      expect(parsePartHeader(bytes.subarray(0, end), 0, row), `${end}`).toBe('header');
+    }
+    const faultOf = (other: Partial<Parameters<typeof parsePartHeader>[2]>, of = bytes) =>
+      parsePartHeader(of, 0, { ...row, ...other });
+    expect(faultOf({ partHash: pattern(32, 8) })).toBe('table');
+    expect(faultOf({ bucket: 2 })).toBe('header');
+    expect(faultOf({ set: 1024 })).toBe('header');
+    const mixed = encodePartHeader(fieldsOf([0, 3], explicitSalts(2), 'proof'), row);
+    expect(faultOf({}, mixed)).toBe('header');
+    expect(faultOf({ set: 1024 }, mixed)).toBe('header');
+    const large = encodePartHeader(fieldsOf([3, 3], explicitSalts(2), 'proof'), row);
+    expect(typeof faultOf({ set: 1024 }, large)).toBe('object');
   });
 
   it('reads from within a larger buffer', () => {

@@ -36,7 +36,7 @@ export class FieldReader {
     return this.#bytes.subarray(this.at - count, this.at);
   }
 
-  /** A retry byte or a counter. */
+  /** A retry byte, a counter or an attempt. */
   repeats(): number {
     const value = this.take(1)[0]!;
     if (value > LAST_RETRY) throw new Refused();

@@ -16,7 +16,7 @@ import { type FoldedItems, foldItems, type ItemsFold, type StatedItem } from './
 import { quarterUses } from './hidden.ts';
 import { foldKeysOnRows, type KeysOnRows, type PlacedUse } from './reduceCarry.ts';
 import { foldRows, type RowsFold, type Summand } from './reduceLevel.ts';
-import type { LevelSeeds, SectionSeeds } from './replay.ts';
+import type { LevelSeeds, RestSeeds, SectionSeeds } from './replay.ts';
 
 export type FoldJob =
   | ({ readonly kind: 'items' } & ItemsFold)
@@ -92,54 +92,77 @@ export interface FoldPlan {
   assemble(results: readonly ResultHere[], ofBlocks?: FoldedItems): Folded | undefined;
 }
 
-/** The inputs of a section's folds. */
-export interface FoldInput {
+/** The inputs of the folds of level 0: of a section, or of a part. */
+export interface ItemsInput {
   readonly set: ParameterSet;
   readonly profile: Profile;
   readonly parameters: Parameters;
-  readonly seeds: SectionSeeds;
+  readonly seeds: Pick<SectionSeeds, 'first'>;
   readonly count: number;
   /** all items; undefined if they are folded in blocks */
   readonly items: readonly StatedItem[] | undefined;
 }
 
-/** Divides the columns 0 to n - 1, given the cost of a column. */
-type Cut = (n: number, costOfColumn: number) => Columns[];
+/** The inputs of a section's folds. */
+export interface FoldInput extends ItemsInput {
+  readonly seeds: SectionSeeds;
+}
 
 /** @param parts approximate number of parts; with 1, no fold is divided */
 export function planFolds(input: FoldInput, parts: number): FoldPlan {
   const { parameters, seeds } = input;
-  const { levels, tail } = parameters;
-  const uses = levels.flatMap((level, number) => usesOf(level, number, seedsOf(seeds, number + 1)));
-  const wanted = Math.max(SMALL_COST, costOf(input, uses) / parts);
-  const cut: Cut = (n, each) => splitColumns(n, Math.ceil((n * each) / wanted));
-  const jobs: FoldJob[] = [];
-  /** Adds jobs whose results will be joined. */
-  const add = (list: readonly FoldJob[]): [from: number, to: number] => {
-    jobs.push(...list);
-    return [jobs.length - list.length, jobs.length];
+  const uses = usesOfLevels(parameters, seeds);
+  const wanted = costOfPart([costOfItems(input), costOfRest(parameters, uses)], parts);
+  const items = planItems(input, wanted);
+  const rest = planRest(parameters, seeds, uses, wanted);
+  return {
+    jobs: [...items, ...rest.jobs],
+    assemble(results, ofBlocks) {
+      if (results.some((result) => result === undefined)) return undefined;
+      const ofItems = results.slice(0, items.length) as FoldedItems[];
+      return {
+        items: ofBlocks ? [ofBlocks] : ofItems,
+        rows: rest.assemble(results.slice(items.length)),
+      };
+    },
   };
+}
 
-  const items = add(itemJobs(input, cut));
+/** The cost that makes about so many parts of all folds. */
+export const costOfPart = (costs: readonly number[], parts: number): number =>
+  Math.max(SMALL_COST, costs.reduce((sum, cost) => sum + cost, 0) / parts);
+
+/** The folds after level 0, and the function that joins their results. */
+interface RestPlan {
+  readonly jobs: readonly FoldJob[];
+  assemble(results: readonly ResultHere[]): Folded['rows'];
+}
+
+function planRest(
+  { levels, tail }: Parameters,
+  seeds: RestSeeds,
+  uses: readonly PlacedUse[],
+  wanted: number,
+): RestPlan {
   const after = [...levels.slice(1), tail].map((shape, before) => {
     const { f, b } = levels[before]!;
     return { shape: plainShape(shape), seeds: seedsOf(seeds, before + 1), f, b };
   });
-  const keys = add(keyJobs(uses, after, wanted));
-  const rows = after.map((level, before) =>
-    add(rowJobs(level, before + 1, levels[before]!.lengthX, cut)),
-  );
+  const keys = keyJobs(uses, after, wanted);
+  const jobs: FoldJob[] = [...keys];
+  const rows = after.map((level, before) => {
+    const from = jobs.length;
+    jobs.push(...rowJobs(level, before + 1, levels[before]!.lengthX, wanted));
+    return [from, jobs.length] as const;
+  });
   return {
     jobs,
-    assemble(results, ofBlocks) {
-      if (results.some((result) => result === undefined)) return undefined;
-      return {
-        items: ofBlocks ? [ofBlocks] : (results.slice(...items) as FoldedItems[]),
-        rows: rows.map((range, i) => [
-          joined(results.slice(...range) as (Blocks | RowsFold)[]),
-          ...(results.slice(...keys) as (Blocks | Vecs)[][]).map((shares) => shares[i]!),
-        ]),
-      };
+    assemble(results) {
+      const ofKeys = results.slice(0, keys.length) as (readonly (Blocks | Vecs)[])[];
+      return rows.map((range, i) => [
+        joined(results.slice(...range) as (Blocks | RowsFold)[]),
+        ...ofKeys.map((shares) => shares[i]!),
+      ]);
     },
   };
 }
@@ -148,7 +171,7 @@ export function planFolds(input: FoldInput, parts: number): FoldPlan {
 const joined = (parts: readonly (Blocks | RowsFold)[]): Summand =>
   parts.length === 1 ? parts[0]! : joinBlocks(parts as readonly Blocks[]);
 
-const seedsOf = ({ ordinary, tail }: SectionSeeds, number: number): LevelSeeds =>
+const seedsOf = ({ ordinary, tail }: RestSeeds, number: number): LevelSeeds =>
   ordinary[number - 1] ?? tail;
 
 /** Microseconds on one machine; only the ratios matter. */
@@ -156,27 +179,29 @@ const COST = { place: 16, item: 90, key: 0.7, use: 0.4, row: 6 } as const;
 /** Minimum target cost of a part. */
 const SMALL_COST = 5000;
 
-function costOf({ parameters, count }: FoldInput, uses: readonly PlacedUse[]): number {
-  const { levels, tail, width } = parameters;
-  return (
-    count * (width * COST.place + COST.item) +
-    costOfBlocks(uses).reduce((sum, cost) => sum + cost, 0) +
-    COST.row * [...levels.slice(1), tail].reduce((sum, { r, n }) => sum + r * n, 0)
-  );
-}
+export const costOfItems = ({ parameters: { width }, count }: ItemsInput): number =>
+  count * (width * COST.place + COST.item);
 
-export function shapeOfItems({ set, profile, parameters, count }: FoldInput): ItemsShape {
+const costOfRest = ({ levels, tail }: Parameters, uses: readonly PlacedUse[]): number =>
+  costOfBlocks(uses).reduce((sum, cost) => sum + cost, 0) +
+  COST.row * [...levels.slice(1), tail].reduce((sum, { r, n }) => sum + r * n, 0);
+
+/** Divides the columns 0 to n - 1, given the cost of a column. */
+const cut = (n: number, each: number, wanted: number): Columns[] =>
+  splitColumns(n, Math.ceil((n * each) / wanted));
+
+export function shapeOfItems({ set, profile, parameters, count }: ItemsInput): ItemsShape {
   const { levels, bucket, width } = parameters;
   return { set, profile, level: levels[0]!, bucket, width, count };
 }
 
-/** Level 0. */
-function itemJobs(input: FoldInput, cut: Cut): FoldJob[] {
+/** Level 0. @param wanted approximate cost of a job; one job if omitted */
+export function planItems(input: ItemsInput, wanted = Number.POSITIVE_INFINITY): FoldJob[] {
   const { seeds, items } = input;
   if (items === undefined) return [];
   const shape = shapeOfItems(input);
   const { n, rows } = shape.level;
-  return cut(n, rows[0]! * COST.place).map((columns) => ({
+  return cut(n, rows[0]! * COST.place, wanted).map((columns) => ({
     kind: 'items',
     shape,
     columns,
@@ -184,6 +209,9 @@ function itemJobs(input: FoldInput, cut: Cut): FoldJob[] {
     items: itemsWithin(shape, columns).map((item) => items[item]!),
   }));
 }
+
+const usesOfLevels = ({ levels }: Parameters, seeds: RestSeeds): PlacedUse[] =>
+  levels.flatMap((level, number) => usesOf(level, number, seedsOf(seeds, number + 1)));
 
 /**
  * The uses of the keys of a level, as the next level folds them: the inner commitments, the outer
@@ -236,9 +264,9 @@ function rowJobs(
   { shape, seeds }: KeysOnRows['after'][number],
   number: number,
   lengthX: number,
-  cut: Cut,
+  wanted: number,
 ): FoldJob[] {
-  return cut(shape.n, COST.row * shape.r).map((columns) => {
+  return cut(shape.n, COST.row * shape.r, wanted).map((columns) => {
     return { kind: 'rows', number, columns, seeds, shape, lengthX };
   });
 }

@@ -6,6 +6,7 @@
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { Seed, sampleOmegas, shortForms } from '../challenges.ts';
+import type { Claim } from '../claim.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { type KeyUse, LOW_BITS, shortCoefficients } from '../foldKeys.ts';
@@ -15,7 +16,6 @@ import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
 import { EQUATIONS_OF_ROW, QUARTER, quarterBytes } from '../quarters.ts';
 import { joinLists, numbersOf, slice, sumOfLists, type Values, writeParts } from '../ring.ts';
 import { SHORT } from '../transcript.ts';
-import type { Claim } from './reduceConstraints.ts';
 import type { LevelSeeds } from './replay.ts';
 
 /** p of every message, and coefficients 32 of the lifts, which are empty above level 0. */

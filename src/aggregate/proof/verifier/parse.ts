@@ -2,7 +2,13 @@
  * Reads the fields of a section (docs/protocol.md, 11), and rejects everything that
  * `../prover/encode.ts` does not write. All counts come from the table.
  */
-import type { OrdinaryLevel, Parameters, Projecting, TailLevel } from '../../parameters/rows.ts';
+import type {
+  MergedParameters,
+  OrdinaryLevel,
+  Parameters,
+  Projecting,
+  TailLevel,
+} from '../../parameters/rows.ts';
 import { DEGREE, FUNCTIONALS, SEAL_BYTES } from '../constants.ts';
 import type { OrdinaryFields, TailFields } from '../fields.ts';
 import { runsOfG, runsOfLast } from '../gaussianFields.ts';
@@ -43,26 +49,70 @@ export interface ParsedSection {
   readonly end: number;
 }
 
+/** The fields of a merged proof (docs/merged.md, 1.7); `levels` begins with that of part 1. */
+export interface ParsedMerged extends ParsedSection {
+  /** level 0 of every part */
+  readonly zeros: readonly ParsedOrdinary[];
+  readonly attempt: number;
+}
+
 /**
  * Reads one section.
  *
  * @param at offset of the section; other bytes may follow it
  * @returns undefined unless the bytes from `at` onwards begin with the canonical encoding of fields
  */
-export function parseSection(
-  parameters: Parameters,
+export const parseSection = (
+  { levels, tail }: Parameters,
   bytes: Uint8Array,
   at: number,
-): ParsedSection | undefined {
-  const reader = new FieldReader(bytes, at);
+): ParsedSection | undefined =>
+  parsed(bytes, at, (reader) => {
+    const zero = parseOrdinary(reader, levels[0]!, 0);
+    return { ...parseRest(reader, zero, levels, tail), end: reader.at };
+  });
+
+/** Reads level 0 of a part, like `parseSection`. */
+export const parseZero = (
+  { levels }: Pick<Parameters, 'levels'>,
+  bytes: Uint8Array,
+  at: number,
+): { readonly fields: ParsedOrdinary; readonly end: number } | undefined =>
+  parsed(bytes, at, (reader) => {
+    return { fields: parseOrdinary(reader, levels[0]!, 0), end: reader.at };
+  });
+
+/** Reads the fields of a merged proof, which follow its headers, like `parseSection`. */
+export const parseMerged = (
+  { levels, tail, parts }: MergedParameters,
+  bytes: Uint8Array,
+  at: number,
+): ParsedMerged | undefined =>
+  parsed(bytes, at, (reader) => {
+    const zeros = Array.from({ length: parts.count }, () => parseOrdinary(reader, levels[0]!, 0));
+    const attempt = reader.repeats();
+    return { zeros, attempt, ...parseRest(reader, zeros[0]!, levels, tail), end: reader.at };
+  });
+
+/** @returns undefined if the reader refuses */
+function parsed<T>(bytes: Uint8Array, at: number, read: (reader: FieldReader) => T): T | undefined {
   try {
-    const levels = parameters.levels.map((level, i) => parseOrdinary(reader, level, i));
-    const tail = parseTail(reader, parameters.tail, parameters.levels.length);
-    return { levels, tail, end: reader.at };
+    return read(new FieldReader(bytes, at));
   } catch (error) {
     if (error instanceof Refused) return undefined;
     throw error;
   }
+}
+
+/** The levels after the first, and the tail. */
+function parseRest(
+  reader: FieldReader,
+  zero: ParsedOrdinary,
+  levels: readonly OrdinaryLevel[],
+  tail: TailLevel,
+): Pick<ParsedSection, 'levels' | 'tail'> {
+  const others = levels.slice(1).map((level, i) => parseOrdinary(reader, level, i + 1));
+  return { levels: [zero, ...others], tail: parseTail(reader, tail, levels.length) };
 }
 
 function parseOrdinary(reader: FieldReader, level: OrdinaryLevel, number: number): ParsedOrdinary {

@@ -13,6 +13,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
+import type { Claim, QuadraticTerm } from '../claim.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { type KeysFold, sumKeys } from '../foldKeys.ts';
 import { constantForm, formAt, writeConstant, zeroForms } from '../forms.ts';
@@ -24,9 +25,7 @@ import { type FoldedUse, rowCoefficients } from './hidden.ts';
 import { openSeeds } from './openSeeds.ts';
 import {
   type Challenges,
-  type Claim,
   PartForms,
-  type QuadraticTerm,
   reduceExtension,
   reduceGarbage,
   reduceInner,

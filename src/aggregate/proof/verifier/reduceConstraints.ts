@@ -2,51 +2,13 @@
  * The constraints E1 to E6 as linear forms on v (docs/protocol.md, 10.1), each times its short
  * challenge, and their right sides.
  */
-import type { OrdinaryLevel } from '../../parameters/rows.ts';
 import { COEFS_BYTES, FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
+import type { Claim } from '../claim.ts';
 import { Q, Q_BITS } from '../constants.ts';
 import { constantForm, formAt, powerForms, zeroForms } from '../forms.ts';
-import { coefsOf, type Values } from '../ring.ts';
+import { coefsOf } from '../ring.ts';
 import type { Pieces } from '../shapes.ts';
 import { addProduct, addToColumn, allCoefficients, multiplesOf } from './folding.ts';
-
-/** A value a_ab that several pairs share. */
-export interface QuadraticTerm {
-  readonly pairs: readonly number[];
-  readonly factor: BigInt64Array;
-}
-
-/** An element of S_q, mod q or not. */
-export type Pair = readonly [real: bigint, imaginary: bigint];
-
-/** The additional claim that a hidden level leaves to the next one. */
-export interface HiddenClaim {
-  /** NTT forms of beta_k, as bytes */
-  readonly beta: Uint8Array;
-  /** p of every message, in their order */
-  readonly quarters: readonly Uint8Array[];
-  /** D of every lift: the right sides of (T_b) */
-  readonly lifts: readonly Pair[];
-}
-
-/**
- * The claim of a level: its public values after the last challenge. Polynomials are mod q, centred
- * or not.
- */
-export interface Claim {
-  readonly number: number;
-  readonly level: OrdinaryLevel;
-  /** NTT forms of c_a, as bytes */
-  readonly c: Uint8Array;
-  readonly phi: Values | Vecs;
-  /** phi on e of the inner commitments, if these are cut */
-  readonly phiE?: Values;
-  readonly quadratic: readonly QuadraticTerm[];
-  readonly b: BigInt64Array;
-  /** u' as sent: u'_A, u'_B, u'_2 or u'_1, u'_2; empty if they are hidden */
-  readonly outer: readonly Uint8Array[];
-  readonly hidden?: HiddenClaim;
-}
 
 /** The linear forms on a part, in rows of n columns. */
 export class PartForms {

@@ -5,18 +5,13 @@
  */
 import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
+import type { Claim, HiddenClaim } from '../claim.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { formAt, writeConstant, zeroForms } from '../forms.ts';
 import { scalarsBehind } from '../lifts.ts';
 import type { Values } from '../ring.ts';
 import { addProduct, allCoefficients, type Folding, multiplesOf } from './folding.ts';
-import {
-  type Challenges,
-  type Claim,
-  type HiddenClaim,
-  type PartForms,
-  sumOf,
-} from './reduceConstraints.ts';
+import { type Challenges, type PartForms, sumOf } from './reduceConstraints.ts';
 
 /** The forms on x of (T_b), E1, E2 and E6, and the right sides of E1 and E2. `v` must be zero. */
 export function reduceHidden(

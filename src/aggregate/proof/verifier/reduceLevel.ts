@@ -5,6 +5,7 @@
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
 import { prepareOmega } from '../challenges.ts';
+import type { Claim, Pair, QuadraticTerm } from '../claim.ts';
 import { type Columns, runsWithin } from '../columns.ts';
 import type { OrdinaryFields } from '../fields.ts';
 import { zeroForms } from '../forms.ts';
@@ -17,7 +18,6 @@ import { hiddenFields, hiddenRights, prepareOmegaOnX, scalarsOf } from './hidden
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
 import { reduceCarry } from './reduceCarry.ts';
-import type { Claim, Pair, QuadraticTerm } from './reduceConstraints.ts';
 import { liftedRights, reduceLifts, reducePadding } from './reduceLifts.ts';
 import type { LevelSeeds } from './replay.ts';
 

@@ -2,6 +2,7 @@
 import type { OrdinaryLevel, Parameters } from '../../parameters/rows.ts';
 import type { Labrador, Vecs } from '../../wasm.ts';
 import { prepareTheta, sampleOmegas } from '../challenges.ts';
+import type { Claim, Pair, QuadraticTerm } from '../claim.ts';
 import { BETA_SQ, FALCON_Q, FUNCTIONALS, Q } from '../constants.ts';
 import { constantForm, zeroForms } from '../forms.ts';
 import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
@@ -12,7 +13,6 @@ import { addProduct } from './folding.ts';
 import { hiddenFields, readB32 } from './hidden.ts';
 import { openSeeds } from './openSeeds.ts';
 import type { ParsedOrdinary } from './parse.ts';
-import type { Claim, Pair, QuadraticTerm } from './reduceConstraints.ts';
 import { claimOf } from './reduceLevel.ts';
 import { liftedRights, reduceLifts, weighted } from './reduceLifts.ts';
 import type { FirstSeeds } from './replay.ts';

@@ -4,6 +4,7 @@
  */
 import type { Forms, Labrador } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
+import type { Pair } from '../claim.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import { formAt } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
@@ -11,7 +12,6 @@ import { numbersOf, type Values } from '../ring.ts';
 import type { Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { addProduct, type Folding } from './folding.ts';
-import type { Pair } from './reduceConstraints.ts';
 
 /** Weights and values are multiplied in halves of 22 bits. */
 const HALF_BITS = 22n;

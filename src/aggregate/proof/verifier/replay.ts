@@ -2,17 +2,19 @@
  * Replays the transcript (docs/protocol.md, 4): absorbs the sent values in order, and derives the
  * seeds of every level.
  */
-import type { Parameters } from '../../parameters/rows.ts';
+import type { MergedParameters, Parameters } from '../../parameters/rows.ts';
 import {
   ABSORB,
   dataOfH,
+  dataOfMerge,
+  dataOfPart,
   dataOfStart,
   dataOfT,
   dataOfY,
   SEED,
   type Transcript,
 } from '../transcript.ts';
-import type { ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
+import type { ParsedMerged, ParsedOrdinary, ParsedSection, ParsedTail } from './parse.ts';
 
 /** The seeds common to all levels. */
 export interface LevelSeeds {
@@ -34,11 +36,15 @@ export interface TailSeeds extends LevelSeeds {
   readonly stateOfH: Uint8Array;
 }
 
-export interface SectionSeeds {
-  readonly first: FirstSeeds;
+/** The seeds of the levels after the first. */
+export interface RestSeeds {
   /** levels 1, 2, ... */
   readonly ordinary: readonly LevelSeeds[];
   readonly tail: TailSeeds;
+}
+
+export interface SectionSeeds extends RestSeeds {
+  readonly first: FirstSeeds;
 }
 
 /**
@@ -49,17 +55,43 @@ export function replay(
   parameters: Parameters,
   count: number,
   header: Uint8Array,
-  { levels, tail }: ParsedSection,
+  section: ParsedSection,
   rowHash?: Uint8Array,
 ): SectionSeeds {
   transcript.absorb(ABSORB.start, dataOfStart(parameters, count, rowHash));
   transcript.absorb(ABSORB.header, header);
-  return {
-    first: replayLevelZero(transcript, levels[0]!),
-    ordinary: levels.slice(1).map((level) => replayLevel(transcript, level)),
-    tail: replayTail(transcript, tail),
-  };
+  const first = replayLevelZero(transcript, section.levels[0]!);
+  return { first, ...replayRest(transcript, section) };
 }
+
+/** Derives the seeds of a part of `count` items, and leaves its final state. */
+export function replayPart(
+  transcript: Transcript,
+  parameters: MergedParameters,
+  count: number,
+  header: Uint8Array,
+  fields: ParsedOrdinary,
+): FirstSeeds {
+  transcript.absorb(ABSORB.part, dataOfPart(parameters, count));
+  transcript.absorb(ABSORB.header, header);
+  return replayLevelZero(transcript, fields);
+}
+
+/** Derives the seeds of the levels that all parts share. @param states final ones of the parts */
+export function replayMerge(
+  transcript: Transcript,
+  parameters: MergedParameters,
+  section: ParsedMerged,
+  states: readonly Uint8Array[],
+): RestSeeds {
+  transcript.absorb(ABSORB.merge, dataOfMerge(parameters, section.attempt, states));
+  return replayRest(transcript, section);
+}
+
+const replayRest = (transcript: Transcript, { levels, tail }: ParsedSection): RestSeeds => ({
+  ordinary: levels.slice(1).map((level) => replayLevel(transcript, level)),
+  tail: replayTail(transcript, tail),
+});
 
 function replayLevelZero(transcript: Transcript, fields: ParsedOrdinary): FirstSeeds {
   transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
@@ -67,16 +99,16 @@ function replayLevelZero(transcript: Transcript, fields: ParsedOrdinary): FirstS
   const alpha = transcript.seed(SEED.alpha);
   transcript.absorb(ABSORB.uB, fields.first[1]!);
   const rho = transcript.seed(SEED.rho);
-  return { alpha, rho, ...replayRest(transcript, fields) };
+  return { alpha, rho, ...replayEnd(transcript, fields) };
 }
 
 function replayLevel(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds {
   transcript.absorb(ABSORB.retry, Uint8Array.of(fields.retry));
   transcript.absorb(ABSORB.u1, fields.first[0]!);
-  return replayRest(transcript, fields);
+  return replayEnd(transcript, fields);
 }
 
-function replayRest(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds {
+function replayEnd(transcript: Transcript, fields: ParsedOrdinary): LevelSeeds {
   const jl = replayCounter(transcript, fields);
   transcript.absorb(ABSORB.y, dataOfY(fields));
   const lift = transcript.seed(SEED.lift);
