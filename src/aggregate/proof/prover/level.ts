@@ -7,6 +7,7 @@ import { liftsOf, scalarsBehind } from '../lifts.ts';
 import { coefsOf, joinLists, slice, type Values, valuesOf } from '../ring.ts';
 import { paddingOf, type Run } from '../shapes.ts';
 import { ABSORB, SEED } from '../transcript.ts';
+import type { KeySize } from './columnProver.ts';
 import { combineLifts, liftCoefficients } from './combine.ts';
 import { commitOuter, storeCutT, storeG, storeH, storeInner, storeT } from './commit.ts';
 import { carryConstraints, distinctA, type LevelInput, type Target } from './constraintsBehind.ts';
@@ -61,7 +62,11 @@ export async function proveLevel(
     extension,
   };
   const second = await finishLevel(context, output, lifts, paddingOf(params), finishing);
-  const shown = { ...(params.parts === undefined && { before: outputs[0] as Output }), lifts, sent };
+  const shown = {
+    ...(params.parts === undefined && { before: outputs[0] as Output }),
+    lifts,
+    sent,
+  };
   context.show({ number: level, output, ...shown });
   lab.kernels.reset(mark);
   return { output, fields: { first: [u1], ...sent, second } };

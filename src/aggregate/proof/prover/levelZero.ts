@@ -1,5 +1,5 @@
 /** Level 0 (docs/protocol.md, 7): the level whose rows hold the signatures. */
-import type { Parameters } from '../../parameters/rows.ts';
+import type { OrdinaryLevel, Parameters } from '../../parameters/rows.ts';
 import type { Columns } from '../columns.ts';
 import { BETA_SQ, FALCON_Q, FUNCTIONALS } from '../constants.ts';
 import { writeConstant } from '../forms.ts';
@@ -7,6 +7,7 @@ import { filledByItems, type ItemsShape, itemsWithin, owns } from '../itemColumn
 import { centred } from '../ring.ts';
 import { firstRowOfY, firstRows, PART, paddingOfZero, pairIndex } from '../shapes.ts';
 import { ABSORB, SEED } from '../transcript.ts';
+import type { KeySize } from './columnProver.ts';
 import type { StepInput } from './columnProvers.ts';
 import { commitOuter, storeG, storeT } from './commit.ts';
 import type { Context } from './context.ts';
@@ -17,7 +18,7 @@ import type { SectionItem } from './witness.ts';
 
 export async function proveLevelZero(
   context: Context,
-  parameters: Parameters,
+  parameters: Omit<Parameters, 'tail'>,
   shape: ItemsShape,
   items: readonly SectionItem[],
 ): Promise<ProvedLevel> {
@@ -123,7 +124,7 @@ function functionalQuotients(
  */
 function constrainNorms(
   { lab }: Context,
-  { set, levels }: Parameters,
+  { set, levels }: Pick<Parameters, 'set' | 'levels'>,
   { a, aForms, b }: Output,
   alphas: readonly Int32Array[],
 ): void {

@@ -25,7 +25,7 @@ import { KeyStore } from './keyStore.ts';
 import { inputOf, proveLevel } from './level.ts';
 import { keySizes, proveLevelZero } from './levelZero.ts';
 import { digitsOf, type Output, type ProvedLevel } from './output.ts';
-import { type CheckedPart, inputOfParts } from './partInput.ts';
+import { inputOfParts, type PartOutput } from './partInput.ts';
 import { proveTail } from './tail.ts';
 import type { SectionItem } from './witness.ts';
 
@@ -126,7 +126,7 @@ export function provePart(
  */
 export function proveMerge(
   parameters: MergedParameters,
-  parts: readonly CheckedPart[],
+  parts: readonly PartOutput[],
   options: ProveOptions = {},
 ): Promise<Uint8Array | undefined> {
   const states = parts.map(({ st }) => st);
