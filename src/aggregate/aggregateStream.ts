@@ -67,7 +67,10 @@ async function* arriving(
 }
 
 /** Aggregates the items of an element. */
-type Make = (items: readonly AggregateItem[], options: PoolAggregateOptions) => Promise<Uint8Array>;
+type Make = (
+  items: readonly AggregateItem[],
+  options: PoolAggregateOptions,
+) => Promise<Uint8Array<ArrayBuffer>>;
 
 /** Implements `aggregateStream` of index.ts, for options that have been checked. */
 export const seriesOf = (
@@ -76,8 +79,19 @@ export const seriesOf = (
   make: Make,
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void> => series(groupsOf(items, options), options, make);
 
-/** Yields a series, an element at a time. Works only while somebody waits for bytes. */
+/** Yields a series, an element at a time. */
 async function* series(
+  groups: Groups,
+  options: PoolStreamOptions,
+  make: Make,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  let count = 0;
+  for await (const bytes of elementsOf(groups, options, make)) yield framedElement(bytes, count++);
+  yield seriesEnd();
+}
+
+/** Makes the elements one after the other. Works only while somebody waits for one. */
+export async function* elementsOf(
   groups: Groups,
   { onProgress, ...options }: PoolStreamOptions,
   make: Make,
@@ -95,10 +109,10 @@ async function* series(
     }).catch((error) => Promise.reject(shifted(error, before)));
     before += items.length;
     show(0);
-    yield framedElement(bytes, count++);
+    count++;
+    yield bytes;
   }
   checkElements(count);
-  yield seriesEnd();
 }
 
 /** The room for further items in an element that is being filled. */

@@ -12,7 +12,7 @@ import { copyBytes } from '../shared/arguments.ts';
 import { toHex } from '../shared/bytes.ts';
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import type { WasmModule } from '../shared/hostTypes.ts';
-import { seriesOf } from './aggregateStream.ts';
+import { elementsOf, groupsOf, seriesOf } from './aggregateStream.ts';
 import { checkCount, copyItems, copyStatements, readItems, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems, startBatch } from './batch.ts';
 import { encodeBundle } from './bundle.ts';
@@ -39,9 +39,14 @@ import {
   type AggregateStreamOptions,
   checkAggregateOptions,
   checkAggregateStreamOptions,
+  checkMergeOptions,
+  checkPartsOptions,
   checkStreamOptions,
   checkVerifyOptions,
+  type MergeOptions,
+  type MergeProgress,
   type PoolAggregateOptions,
+  type PoolPartsOptions,
   type PoolStreamOptions,
   type ProfileOption,
   readAccepted,
@@ -52,6 +57,7 @@ import {
   type VerifyStreamOptions,
   type WorkOptions,
 } from './options.ts';
+import { mergeWith, type PartToMerge, partWith } from './parts.ts';
 import { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './proof/index.ts';
 import { verifyProof } from './proofFormat.ts';
 import type { SaltCoding } from './salts.ts';
@@ -84,7 +90,11 @@ export type {
   Arriving,
   ArrivingBytes,
   FormatChoice,
+  MergeOptions,
+  MergeProgress,
+  PartToMerge,
   PoolAggregateOptions,
+  PoolPartsOptions,
   PoolStreamOptions,
   ProfileOption,
   SaltCoding,
@@ -238,6 +248,63 @@ export function aggregateStream(
       void pool.close();
     }
   })();
+}
+
+/**
+ * Makes parts of a list of Falcon-512 signatures, which {@link mergeParts} makes one short proof of,
+ * possibly elsewhere: a part for every 5632 items at most, in order. A part is about 3 MB long.
+ * Takes and divides items like {@link aggregateStream}.
+ *
+ * @throws TypeError, RangeError, CodedError as `aggregateStream`; `NO_PROOF` for a part with
+ *   signatures of Falcon-1024
+ * @example
+ * ```ts
+ * for await (const part of aggregateParts(items)) await send(part);
+ * ```
+ */
+export function aggregateParts(
+  items: Arriving<AggregateItem>,
+  options?: PoolPartsOptions & ThreadOptions,
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+  const { threads, workerUrl, ...read } = checkPartsOptions(options);
+  const pool = openThreads({ ...(threads && { threads }), ...(workerUrl && { workerUrl }) });
+  const parts = elementsOf(groupsOf(items, read), read, (own, work) => partWith(pool, own, work));
+  return (async function* () {
+    try {
+      yield* parts;
+    } finally {
+      void pool.close();
+    }
+  })();
+}
+
+/**
+ * Merges parts from {@link aggregateParts}, at most 18, into one proof for all of their statements
+ * in order: about 130 kB for 101,376 signatures. Each part is checked when it arrives, as their
+ * makers need not be trusted; 8 MB of it are kept. A part without signatures for some statement
+ * is refused, as any other that is not valid.
+ *
+ * @throws TypeError, RangeError for arguments of wrong types, no parts, or too many
+ * @throws CodedError `BAD_PART` with the `index` of the first part that is not valid for its
+ *   statements, or has another profile than the first; `NO_PROOF` if every attempt fails, which
+ *   practically never happens; `ABORTED`; errors of the iterable, as they are
+ * @example
+ * ```ts
+ * const proof = await mergeParts([{ part, statements }, { part: other, statements: more }]);
+ * verifyAggregate(proof, [...statements, ...more]); // true
+ * ```
+ */
+export async function mergeParts(
+  parts: Arriving<PartToMerge>,
+  options?: MergeOptions & ThreadOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const { threads, workerUrl, ...read } = checkMergeOptions(options);
+  const pool = openThreads({ ...(threads && { threads }), ...(workerUrl && { workerUrl }) });
+  try {
+    return await mergeWith(pool, parts, read);
+  } finally {
+    void pool.close();
+  }
 }
 
 /**

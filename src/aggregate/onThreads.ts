@@ -53,7 +53,7 @@ export async function aggregateWith(
   return bytes;
 }
 
-async function verifiedBatch(
+export async function verifiedBatch(
   pool: AggregateThreads,
   helpers: number,
   items: readonly AggregateItem[],
@@ -174,30 +174,47 @@ async function verifyProofWith(
   });
   const fold = async (jobs: readonly FoldJob[], items: number): Promise<readonly FoldResult[]> => {
     done = before;
-    const results = await spread<FoldJob, FoldResult>(pool, helpers, jobs, {
-      signal,
-      work: (job) => ({ kind: 'fold', keyBytes: pool.keyBytes, job }),
-      local: async (job) => {
-        const parts = foldOnIdle(job);
-        for (;;) {
-          await slices.pause();
-          const { done, value } = parts.next();
-          if (done) return value;
-        }
-      },
-      onDone: () => {
-        done += items / jobs.length;
-      },
-    });
+    const onDone = (): void => {
+      done += items / jobs.length;
+    };
+    const results = await foldOn(pool, helpers, jobs, { signal, slices, onDone });
     before += items;
     return results;
   };
-  const parts = PARTS_PER_THREAD * (helpers + 1);
+  const parts = partsFor(helpers);
   const proving = verifyProofIn(claim, parts, fold);
   // This thread hashes the statements while others fold.
   const isRight = isAbout(claim);
   return (await proving) && isRight;
 }
+
+/** The number of jobs into which a verification is divided, for this number of other threads. */
+export const partsFor = (helpers: number): number => PARTS_PER_THREAD * (helpers + 1);
+
+/** Runs the jobs of a verification, each in this thread or another one. */
+export const foldOn = (
+  pool: AggregateThreads,
+  helpers: number,
+  jobs: readonly FoldJob[],
+  way: {
+    readonly signal: HostSignal | undefined;
+    readonly slices: Slices;
+    readonly onDone?: () => void;
+  },
+): Promise<readonly FoldResult[]> =>
+  spread<FoldJob, FoldResult>(pool, helpers, jobs, {
+    signal: way.signal,
+    work: (job) => ({ kind: 'fold', keyBytes: pool.keyBytes, job }),
+    local: async (job) => {
+      const parts = foldOnIdle(job);
+      for (;;) {
+        await way.slices.pause();
+        const { done, value } = parts.next();
+        if (done) return value;
+      }
+    },
+    onDone: () => way.onDone?.(),
+  });
 
 /**
  * Runs all jobs, each in this thread or another one.

@@ -82,6 +82,22 @@ export interface StreamProgress {
   readonly total?: number;
 }
 
+/** The progress of a merge: items whose parts have been checked, then items that are merged. */
+export interface MergeProgress extends StreamProgress {
+  readonly phase: 'verifying' | 'aggregating';
+}
+
+/** Options of `mergeParts` of a pool. */
+export interface MergeOptions {
+  /** Stops the work: the promise is rejected with `ABORTED`. */
+  readonly signal?: HostSignal;
+  /** Called occasionally. If it throws, the promise is rejected. */
+  readonly onProgress?: (progress: MergeProgress) => void;
+}
+
+/** Options of `aggregateParts` of a pool. */
+export type PoolPartsOptions = Omit<PoolStreamOptions, 'format'>;
+
 /** Options of `aggregateStream` of a pool. */
 export interface PoolStreamOptions extends ProfileOption {
   /** The format of the elements; see `aggregate`. */
@@ -159,6 +175,27 @@ function checkAggregation(
   checkProfileOption(read);
   checkWork(read);
   checkThreads(read.threads, MAX_THREADS);
+}
+
+/** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
+export function checkPartsOptions<T extends PoolPartsOptions & ThreadOptions>(
+  options: T | undefined,
+  ofPool = false,
+): T {
+  const read = readOptions(options, [...WORK, 'profile', ...(ofPool ? [] : THREADS)]) as T;
+  checkAggregation(read);
+  return read;
+}
+
+/** @throws TypeError or RangeError for unknown names, wrong types, values out of range */
+export function checkMergeOptions<T extends MergeOptions & ThreadOptions>(
+  options: T | undefined,
+  ofPool = false,
+): T {
+  const read = readOptions(options, ofPool ? WORK : [...WORK, ...THREADS]) as T;
+  checkWork(read);
+  checkThreads(read.threads, MAX_THREADS);
+  return read;
 }
 
 /** @throws TypeError or RangeError for unknown names, wrong types, unknown profiles */

@@ -26,7 +26,6 @@ import {
   proofSize,
   proveSection,
   type SectionBytes,
-  type SectionItem,
   SectionsInBlocks,
   type SectionToVerify,
   type StatedItem,
@@ -93,7 +92,8 @@ export async function encodeProof(
     const members = positionsOf(items, set).map((i) => items[i]!);
     if (members.length === 0) continue;
     const start = before;
-    const section = await proveIn(pool, set, header, members, {
+    const count = pool?.helpersFor(members, 'prove') ?? 0;
+    const options: ProveOptions = {
       profile,
       ...(signal && { signal }),
       onProgress: (step: ProveProgress) =>
@@ -104,7 +104,10 @@ export async function encodeProof(
           memoryBytes: Math.max(stats.memoryBytes, memoryBytes),
         };
       },
-    });
+    };
+    const section = await proveIn(pool, count, options, (own) =>
+      proveSection(set, header, members, own),
+    );
     if (section === undefined) return undefined;
     parts.push(section);
     before += members.length;
@@ -113,25 +116,27 @@ export async function encodeProof(
   return concat(...parts);
 }
 
-/** Proves a section with threads of the pool; if one is lost, with this thread alone. */
-async function proveIn(
+/**
+ * Proves with threads of the pool; if one is lost, with this thread alone.
+ *
+ * @param count maximum number of threads besides this one
+ */
+export async function proveIn<T>(
   pool: AggregateThreads | undefined,
-  set: ParameterSet,
-  header: Uint8Array,
-  items: readonly SectionItem[],
+  count: number,
   options: ProveOptions,
-): Promise<Uint8Array | undefined> {
-  const count = pool === undefined ? 0 : pool.helpersFor(items, 'prove');
-  if (pool === undefined || count === 0) return proveSection(set, header, items, options);
+  prove: (options: ProveOptions) => Promise<T>,
+): Promise<T> {
+  if (pool === undefined || count === 0) return prove(options);
   const session = openSession(pool, count);
   const { signal } = options;
   const stop = (): void => session.release(new CodedError('ABORTED', { cause: signal?.reason }));
   signal?.addEventListener('abort', stop, { once: true });
   try {
-    return await proveSection(set, header, items, { ...options, helpers: session.helpers });
+    return await prove({ ...options, helpers: session.helpers });
   } catch (error) {
     if (!isCodedError(error) || error.code !== 'THREAD_LOST' || pool.isClosed) throw error;
-    return await proveSection(set, header, items, options);
+    return await prove(options);
   } finally {
     signal?.removeEventListener('abort', stop);
     session.release();

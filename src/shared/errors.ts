@@ -26,6 +26,7 @@ export const ERROR_CODES = Object.freeze({
   BAD_AGGREGATE: meaning(422, false, 'The aggregate is not valid for these statements'),
   NO_PROOF: meaning(422, false, 'No proof could be made of this batch'),
   NO_SIGNATURES: meaning(422, false, 'A proof keeps no signatures'),
+  BAD_PART: meaning(422, false, 'A part is not valid for its statements'),
   BAD_TASK_FILE: meaning(422, false, 'The task file is not an array of signature triples'),
   BAD_KEY_FILE: meaning(422, false, 'The file holds no such key or signature'),
   BAD_KEY: meaning(422, false, 'The bytes are not a key in any form that is known here'),

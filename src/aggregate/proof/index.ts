@@ -5,6 +5,13 @@
 export { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';
 export { holdKeys, keptKeyBytes } from './keyCache.ts';
+export {
+  type CheckedPart,
+  jobsOfPart,
+  type OpenedPart,
+  openPart,
+  verifiedPart,
+} from './part.ts';
 export { ColumnProver } from './prover/columnProver.ts';
 export {
   type Helper,
@@ -16,10 +23,12 @@ export {
 export {
   type ProveOptions,
   type ProveProgress,
+  proveMerge,
+  provePart,
   proveSection,
   type SectionItem,
 } from './prover/prove.ts';
-export { parametersFor } from './shapes.ts';
+export { mergedParametersFor, mostParts, parametersFor } from './shapes.ts';
 export { proofSize } from './size.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
 export type { StatedItem } from './verifier/foldItems.ts';

@@ -40,6 +40,10 @@ export function mergedParametersFor(
   return row === undefined ? undefined : readMergedRow(row, parts);
 }
 
+/** Maximum number of parts of a merged proof; 0 if there is no row for this set. */
+export const mostParts = (set: ParameterSet): number =>
+  Math.max(0, ...MERGED_TABLE.flatMap(([[of], most]) => (of === degreeOf(set) ? [most] : [])));
+
 /** The number of the pair (a, b), a <= b, of r rows. */
 export const pairIndex = (r: number, a: number, b: number): number =>
   a * r - (a * (a - 1)) / 2 + b - a;
