@@ -48,10 +48,10 @@ import {
   amortised,
   coefsOfSums,
   innerCommitments,
+  liftsOfRows,
   linearGarbage,
   quadraticGarbage,
   rowRange,
-  sumLifts,
 } from './steps.ts';
 import { type Decoded, decodeItem, type SectionItem } from './witness.ts';
 
@@ -232,7 +232,6 @@ export class ColumnProver {
     const seed = this.#seed(input.lift);
     this.#lift = seed;
     const { count } = liftsOf(number);
-    const sums = lab.sums(count);
     const filled = filledBy(params, items?.filledByLifts ?? params.lengths);
     const used = filled.slice(0, items === undefined ? params.r : firstRowOfY(params));
     // Contiguous: phi will reuse the room of all of them.
@@ -242,10 +241,12 @@ export class ColumnProver {
       yield* collapse(lab, this.#F, covered, jl, (part) =>
         scalarsOfPart(lab, seed, words, isMerged ? part : undefined),
       );
-      sumLifts(lab, sums, this.#F, s);
-    } else yield* liftsOfItems(lab, items, this.#F, s, sums, jl, seed);
+      return liftsOfRows(lab, this.#F, s);
+    }
+    const sums = lab.sums(count);
+    yield* liftsOfItems(lab, items, this.#F, s, sums, jl, seed);
     const lifts = lab.scope(() => valuesOf(lab, coefsOfSums(lab, sums)));
-    return items === undefined ? lifts : sumOfLists([lifts, liftsOfLinks(lab, items, s, seed)]);
+    return sumOfLists([lifts, liftsOfLinks(lab, items, s, seed)]);
   }
 
   /**

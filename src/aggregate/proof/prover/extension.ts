@@ -11,7 +11,7 @@ import { type Values, valuesOf } from '../ring.ts';
 import { combineForms } from './combine.ts';
 import { collapse, coveredBy } from './project.ts';
 import { scalarsOfPart } from './scalars.ts';
-import { amortised, coefsOfSums, linearGarbage, sumLifts } from './steps.ts';
+import { amortised, liftsOfRows, linearGarbage } from './steps.ts';
 
 export interface Extension {
   /** e_a, kappa columns */
@@ -61,11 +61,7 @@ export function liftExtension(
   const scalars = scalarsOfPart(lab, lift, PROJECTION_LENGTH);
   for (const _ of collapse(lab, F, coveredBy(places), jl, () => scalars));
   extension.F = F;
-  return lab.scope(() => {
-    const sums = lab.sums(count);
-    sumLifts(lab, sums, F, e);
-    return valuesOf(lab, coefsOfSums(lab, sums));
-  });
+  return liftsOfRows(lab, F, e);
 }
 
 /** Computes phi from F. @param beta for every lift. @returns the contribution of e_a to h */

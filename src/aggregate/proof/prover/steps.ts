@@ -10,6 +10,7 @@ import {
   type Sums,
   type Vecs,
 } from '../../wasm.ts';
+import { sumOfLists, type Values, valuesOf } from '../ring.ts';
 import { pairIndex } from '../shapes.ts';
 
 /** Some rows of a vector. */
@@ -58,7 +59,7 @@ function summed(lab: Labrador, count: number, fill: (sums: Sums) => void): Coefs
   return out;
 }
 
-/** b^(k+1) += sum over the rows of <F_a, s_a>: three sums. */
+/** b^(k+1) += sum over the rows of <F_a, s_a>, of at most MAX_BLOCKS blocks in all. */
 export function sumLifts(
   lab: Labrador,
   sums: Sums,
@@ -70,6 +71,27 @@ export function sumLifts(
     // Rows are contiguous, so together they form one long row.
     lab.kernels.products(sums.at + SUM_BYTES * k, at, 1, 0, s.at, 1, 0, rows * s.blocks);
   }
+}
+
+/** The most blocks that a sum may cover (assembly/labrador/polyVec.ts). */
+const MAX_BLOCKS = 6940;
+
+/** The lifts of a level above 0: for every k the sum over the rows of <F_a, s_a>. */
+export function liftsOfRows(lab: Labrador, F: readonly Vecs[], s: Vecs): Values {
+  const step = Math.floor(MAX_BLOCKS / s.blocks);
+  const lists: Values[] = [];
+  for (let from = 0; from < s.rows; from += step) {
+    const count = Math.min(step, s.rows - from);
+    lists.push(
+      lab.scope(() => {
+        const sums = lab.sums(F.length);
+        const some = F.map((vecs) => rowRange(vecs, from, count));
+        sumLifts(lab, sums, some, rowRange(s, from, count));
+        return valuesOf(lab, coefsOfSums(lab, sums));
+      }),
+    );
+  }
+  return sumOfLists(lists);
 }
 
 /** Sums as polynomials mod q. */

@@ -15,7 +15,7 @@ import { Q_BITS } from '../constants.ts';
 import type { TailFields } from '../fields.ts';
 import { formAt } from '../forms.ts';
 import { liftsOf, scalarsBehind } from '../lifts.ts';
-import { coefsOf, slice, valuesOf } from '../ring.ts';
+import { coefsOf, slice } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
 import { ABSORB, dataOfH, dataOfT, SEAL, SEED } from '../transcript.ts';
 import { combineForms, combineLifts, combinePadding, liftCoefficients } from './combine.ts';
@@ -28,11 +28,10 @@ import { type Covered, collapse, coveredBy, numbersOfX, project } from './projec
 import { liftHidden, scalarsOfPart, scalarsOnHidden } from './scalars.ts';
 import {
   amortised,
-  coefsOfSums,
   innerCommitments,
+  liftsOfRows,
   linearGarbage,
   quadraticGarbage,
-  sumLifts,
 } from './steps.ts';
 
 /** @returns the fields of the tail, except for the retry byte */
@@ -151,9 +150,7 @@ async function liftTail(
   for (const done of collapse(lab, F, covered, jl, () => ofAll)) {
     await context.pause('lift', done);
   }
-  const sums = lab.sums(count);
-  sumLifts(lab, sums, F, s);
-  const all = [valuesOf(lab, coefsOfSums(lab, sums))];
+  const all = [liftsOfRows(lab, F, s)];
   const scalars = scalarsOnHidden(lab, before, ofAll);
   if (scalars !== undefined) all.push(liftHidden(lab, before.hidden, scalars));
   return { F, lifts: coefsOf(lab, all), scalars: [scalars] };
