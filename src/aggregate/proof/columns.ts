@@ -3,8 +3,10 @@
  * several threads can share the work by columns.
  */
 import type { Shape } from '../parameters/rows.ts';
-import { BLOCK_COLUMNS, SMALL_BYTES } from '../wasm.ts';
-import { type Run, runsOf, runsOfInput } from './shapes.ts';
+import { BLOCK_COLUMNS, COEFS_BYTES, SMALL_BYTES } from '../wasm.ts';
+import { digitOfRow, type NumberedRun, type Run, runsOf, runsOfInput } from './shapes.ts';
+
+type InputShape = Pick<Shape, 'n' | 'rows' | 'lengths' | 'r' | 'parts'>;
 
 /** Columns `from` (a multiple of 32) to `to - 1` of every row of a level. */
 export interface Columns {
@@ -89,12 +91,22 @@ export const placesOfSegment = (
   }));
 
 /** All places of level 1 or above; their polynomials begin at address 0. */
-export function placesOfRows(
-  shape: Pick<Shape, 'n' | 'rows' | 'lengths' | 'parts'>,
-  stride = SMALL_BYTES,
-): Placed[] {
+export const placesOfRows = (shape: InputShape, stride = SMALL_BYTES): Placed[] =>
+  placed(runsOfInput(shape), stride);
+
+/**
+ * The places of the linear forms on level 1 or above: those of the first digit of z, which times
+ * powers of two are those of the others, and those of v. Their polynomials begin at address 0.
+ */
+export function placesOfForms(shape: InputShape, stride = COEFS_BYTES): Placed[] {
+  const digits = digitOfRow(shape, shape.r);
+  const runs = runsOfInput(shape).filter(({ row }) => digitOfRow(shape, row) % digits === 0);
+  return placed(runs, stride);
+}
+
+function placed(runs: readonly NumberedRun[], stride: number): Placed[] {
   let at = 0;
-  return runsOfInput(shape).map(({ row, from, to, number, part }) => {
+  return runs.map(({ row, from, to, number, part }) => {
     const count = to - from;
     at += stride * count;
     return { row, column: from, count, at: at - stride * count, number, part };
@@ -147,15 +159,17 @@ export const filledWithin = (filled: readonly number[], { from, to }: Columns): 
   filled.map((count) => Math.min(Math.max(count - from, 0), to - from));
 
 /**
- * The polynomials of an ordinary level, 64 numbers each, within the columns, in the order of
- * `placesOfRows`. If the columns contain all of them, the given array itself is returned.
+ * Polynomials, 64 numbers each, within the columns. If the columns contain all of them, the given
+ * array itself is returned.
+ *
+ * @param all their places, with a stride of 64
  */
 export function gather<T extends Int16Array | BigInt64Array>(
   polynomials: T,
-  shape: Pick<Shape, 'n' | 'rows' | 'lengths' | 'parts'>,
+  all: readonly Placed[],
   columns: Columns,
 ): T {
-  const places = placesWithin(placesOfRows(shape, 64), columns, 64);
+  const places = placesWithin(all, columns, 64);
   const count = places.reduce((sum, place) => sum + place.count, 0);
   if (64 * count === polynomials.length) return polynomials;
   const out = new (polynomials.constructor as new (length: number) => T)(64 * count);

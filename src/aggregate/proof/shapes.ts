@@ -129,6 +129,16 @@ export function runsOfInput(shape: Pick<Shape, 'n' | 'rows' | 'lengths' | 'parts
   return [...z, ...v];
 }
 
+/** The digit of z in a row of level 1 or above, counted from 0; of v, the number of digits. */
+export function digitOfRow({ rows, parts }: Pick<Shape, 'rows' | 'parts'>, row: number): number {
+  const digits = parts?.f ?? rows.length - 1;
+  return Math.min(digits, Math.floor(row / rowsOfDigit({ rows, ...(parts && { parts }) })));
+}
+
+/** The number of rows that a digit of z occupies, in all parts together. */
+export const rowsOfDigit = ({ rows, parts }: Pick<Shape, 'rows' | 'parts'>): number =>
+  (parts?.most ?? 1) * rows[0]!;
+
 /** The number of the first polynomial of v in the projection of level 1 or above. */
 export const numberOfV = (shape: Pick<Shape, 'n' | 'rows' | 'parts'>): number => {
   const { n, rows, parts } = shape;

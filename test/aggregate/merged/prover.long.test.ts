@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { type MergedParameters, readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
 import { type PartOutput, satisfiesClaim } from '../../../src/aggregate/proof/prover/partInput.ts';
-import { provePart, proveMerge } from '../../../src/aggregate/proof/prover/prove.ts';
+import { proveMerge, provePart } from '../../../src/aggregate/proof/prover/prove.ts';
 import { foldHere, planItems } from '../../../src/aggregate/proof/verifier/folds.ts';
 import { parseZero } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { beginPart, claimOfPart } from '../../../src/aggregate/proof/verifier/part.ts';

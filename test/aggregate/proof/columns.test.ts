@@ -134,13 +134,13 @@ test('a place that begins within the columns', () => {
 
 test('polynomials within some columns', () => {
   const polynomials = Int16Array.from({ length: 64 * 17 }, (_, i) => i);
-  expect(gather(polynomials, SHAPE, COLUMNS[0]!)).toBe(polynomials);
+  expect(gather(polynomials, placesOfRows(SHAPE, 64), COLUMNS[0]!)).toBe(polynomials);
   for (const columns of COLUMNS.slice(1)) {
     const places = placesWithin(placesOfRows(SHAPE, 1), columns, 1);
     const numbers = places.flatMap(({ at, count }) =>
       Array.from({ length: count }, (_, i) => at + i),
     );
-    expect([...gather(polynomials, SHAPE, columns)]).toEqual(
+    expect([...gather(polynomials, placesOfRows(SHAPE, 64), columns)]).toEqual(
       numbers.flatMap((place) => [...polynomials.subarray(64 * place, 64 * place + 64)]),
     );
   }

@@ -9,13 +9,14 @@
  * may do other work.
  */
 import type { OrdinaryLevel } from '../../parameters/rows.ts';
-import { bestModule, COEFS_BYTES, FORM_BYTES, SMALL_BYTES, type Vecs } from '../../wasm.ts';
+import { bestModule, FORM_BYTES, SMALL_BYTES, type Vecs } from '../../wasm.ts';
 import { expandKeys, fillRowChallenges, Seed, shortForms } from '../challenges.ts';
 import {
   type Columns,
   filledBy,
   filledWithin,
   type Placed,
+  placesOfForms,
   placesOfRows,
   placesWithin,
 } from '../columns.ts';
@@ -27,11 +28,11 @@ import { keepInstance, takeInstance } from '../instances.ts';
 import { filledByItems, type ItemsShape } from '../itemColumns.ts';
 import { liftsOf, scalarsBehind } from '../lifts.ts';
 import { PROJECTION_LENGTH } from '../projection.ts';
-import { coefsOf, sumOfLists, type Values, valuesOf, vecOfBlocks } from '../ring.ts';
+import { sumOfLists, type Values, valuesOf, vecOfBlocks } from '../ring.ts';
 import { degreeOf, firstRowOfY, type Run } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { combinePadding, liftCoefficients } from './combine.ts';
-import { carryAmortised } from './constraintsBehind.ts';
+import { carryAmortised, writeForms } from './constraintsBehind.ts';
 import { ItemRows } from './itemRows.ts';
 import { KeyStore } from './keyStore.ts';
 import { combineItems, liftsOfItems, liftsOfLinks } from './liftsOfItems.ts';
@@ -79,6 +80,8 @@ interface Opened {
   readonly covered: readonly Covered[];
   /** number of scalars of the lifts before those of the parts, two words each */
   readonly words: number;
+  /** bits of a digit of the level before */
+  readonly bits: number;
   readonly items?: ItemRows;
 }
 
@@ -140,7 +143,17 @@ export class ColumnProver {
     const { placesS: places } = items;
     const covered = coveredBy(places);
     const words = PROJECTION_LENGTH;
-    this.#opened = { number: 0, params: shape.level, columns, s, places, covered, words, items };
+    this.#opened = {
+      number: 0,
+      params: shape.level,
+      columns,
+      s,
+      places,
+      covered,
+      words,
+      bits: 0,
+      items,
+    };
     yield* this.#expandA();
     return items.digits;
   }
@@ -211,7 +224,7 @@ export class ColumnProver {
     }
     const covered = coveredBy(places, numbersOfX(params, before), params.parts?.count);
     const words = scalarsBehind(before, number - 1).end;
-    this.#opened = { number, params, columns, s, places, covered, words };
+    this.#opened = { number, params, columns, s, places, covered, words, bits: before.b };
     yield* this.#expandA();
     const t = this.#innerCommitments(s);
     this.#dropA();
@@ -251,8 +264,8 @@ export class ColumnProver {
 
   /**
    * @param input.padding the padding of the level
-   * @param input.base the linear forms that the previous level leaves, in the order of the rows of
-   *   `openRows`; omitted at level 0
+   * @param input.base the linear forms that the previous level leaves, of `placesOfForms` within the
+   *   columns; omitted at level 0
    * @returns h of these columns
    */
   *combine(input: {
@@ -261,21 +274,21 @@ export class ColumnProver {
     readonly base?: Values;
   }): Step<Values> {
     const lab = this.#lab;
-    const { params, columns, places, items, s } = this.#at;
+    const { params, columns, bits, items, s } = this.#at;
     const seed = this.#seed(input.seed);
     const coefficients = liftCoefficients(lab, seed);
     const phi = { ...this.#F[0]!, rows: params.r };
     this.#phi = phi;
     if (items === undefined) {
-      let from = 0;
+      let at = 0;
+      const places = placesWithin(placesOfForms(params, 64), columns, 64).map((placed) => {
+        at += 64 * placed.count;
+        return { ...placed, at: at - 64 * placed.count };
+      });
       for (let row = 0; row < phi.rows; row++) {
         lab.scope(() => {
           const base = lab.vecs(1, columns.to - columns.from);
-          for (const { column, count } of places.filter((placed) => placed.row === row)) {
-            const { at } = coefsOf(lab, [input.base!.subarray(64 * from, 64 * (from + count))]);
-            lab.kernels.coefsToVec(base.at, column, at, COEFS_BYTES, count);
-            from += count;
-          }
+          writeForms(lab, base, params, row, bits, places, input.base!);
           const rows = this.#F.map((vecs) => lab.row(vecs, row));
           lab.combine(phi, row, [...rows, base.at], coefficients);
         });
@@ -308,24 +321,23 @@ export class ColumnProver {
    *   level
    * @param input.phiZ phi_z of every part in these columns
    * @param input.isMerged whether the level takes the outputs of parts
-   * @returns the linear forms on z_0, z_1, ... that E3 and E5 leave, in these columns, part by part
+   * @returns the linear forms on z_0 that E3 and E5 leave, in these columns, part by part
    */
   carryAmortised(input: {
     readonly number: number;
-    readonly params: Pick<OrdinaryLevel, 'kappa' | 'f' | 'b'>;
+    readonly params: Pick<OrdinaryLevel, 'kappa'>;
     readonly columns: Columns;
     readonly phiZ: readonly Values[];
     readonly isMerged: boolean;
     readonly seed: Uint8Array;
-  }): Values[][] {
+  }): Values[] {
     const lab = this.#lab;
-    const { params, phiZ } = input;
     return lab.scope(() => {
       const foldedA = this.#foldedA(input);
       const seed = new Seed(lab, input.seed, input.number);
-      return phiZ.map((phi, part) => {
+      return input.phiZ.map((phi, part) => {
         const chi = input.isMerged ? shortForms(lab, seed, SHORT.part, part, 1) : undefined;
-        return carryAmortised(lab, params, foldedA, phi, chi);
+        return carryAmortised(lab, foldedA, phi, chi);
       });
     });
   }

@@ -14,11 +14,12 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
-import { Q } from '../constants.ts';
+import type { Placed } from '../columns.ts';
+import { DEGREE, Q } from '../constants.ts';
 import { LOW_BITS } from '../foldKeys.ts';
 import { constantForm, formAt, powerForms, writeConstant, zeroForms } from '../forms.ts';
 import { coefsOf, slice, type Values, valuesOf } from '../ring.ts';
-import { firstRows, pairIndex, segmentOfZ } from '../shapes.ts';
+import { digitOfRow, firstRows, pairIndex, rowsOfDigit, segmentOfZ } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { digitsOf, firstColumns, type Output } from './output.ts';
 import { combineScalars } from './scalars.ts';
@@ -339,19 +340,14 @@ function carryGarbage(lab: Labrador, sum: Sum, before: Carried, seed: Seed, delt
 }
 
 /**
- * E3 and E5 on the digits of z, in some columns: -2^(b i) (folded A + phi_z).
+ * E3 and E5 on the first digit of z, in some columns: -(folded A + phi_z). On digit i it is 2^(b i)
+ * times as much: see `writeForms`.
  *
  * @param foldedA the inner key of the previous level, folded by the challenges of E3
  * @param chi of the part, if the level takes those of several
- * @returns the linear forms on z_0, z_1, ...
+ * @returns the linear form
  */
-export function carryAmortised(
-  lab: Labrador,
-  { f, b }: Pick<OrdinaryLevel, 'f' | 'b'>,
-  foldedA: Vecs,
-  phiZ: Values,
-  chi?: Forms,
-): Values[] {
+export function carryAmortised(lab: Labrador, foldedA: Vecs, phiZ: Values, chi?: Forms): Values {
   const { kernels } = lab;
   return lab.scope(() => {
     const n = foldedA.columns;
@@ -366,16 +362,39 @@ export function carryAmortised(
       lab.combine(row, 0, [row.at], chi);
     }
     kernels.vecToCoefs(coefs.at, row.at, 0, n);
+    return valuesOf(lab, coefs);
+  });
+}
+
+/**
+ * Writes the linear form on a row of a level.
+ *
+ * @param to a row of zeros
+ * @param bits of a digit of z
+ * @param places from `placesOfForms`; `at` is the index of the first coefficient in `forms`
+ */
+export function writeForms(
+  lab: Labrador,
+  to: Vecs,
+  shape: Shape,
+  row: number,
+  bits: number,
+  places: readonly Placed[],
+  forms: Values,
+): void {
+  const digit = digitOfRow(shape, row);
+  const isZ = digit < digitOfRow(shape, shape.r);
+  const from = isZ ? row - digit * rowsOfDigit(shape) : row;
+  lab.scope(() => {
+    for (const { column, count, at } of places.filter((placed) => placed.row === from)) {
+      const coefs = coefsOf(lab, [forms.subarray(at, at + DEGREE * count)]);
+      lab.kernels.coefsToVec(to.at, column, coefs.at, COEFS_BYTES, count);
+    }
+    if (!isZ || digit === 0) return;
     const power = lab.forms(1);
-    writeConstant(lab, power.at, 1n << BigInt(b));
-    return Array.from({ length: f }, (_, i) => {
-      if (i > 0) {
-        kernels.coefsToVec(row.at, 0, coefs.at, COEFS_BYTES, n);
-        lab.combine(row, 0, [row.at], power);
-        kernels.vecToCoefs(coefs.at, row.at, 0, n);
-      }
-      return valuesOf(lab, coefs);
-    });
+    writeConstant(lab, power.at, 1n << BigInt(bits * digit));
+    lab.combine(to, 0, [to.at], power);
+    lab.kernels.reduceColumns(to.at, 0, to.columns);
   });
 }
 

@@ -1,7 +1,7 @@
 /** An ordinary level (docs/protocol.md, 8), and the steps that it shares with level 0. */
 import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { type Coefs, FORM_BYTES } from '../../wasm.ts';
-import { filledBy, gather } from '../columns.ts';
+import { filledBy, gather, placesOfForms, placesOfRows } from '../columns.ts';
 import type { OrdinaryFields, ProjectionFields } from '../fields.ts';
 import { liftsOf, scalarsBehind } from '../lifts.ts';
 import { coefsOf, joinLists, slice, type Values, valuesOf } from '../ring.ts';
@@ -43,7 +43,7 @@ export async function proveLevel(
     number: level,
     params,
     columns,
-    rows: gather(lab.i16(input.rows), params, columns),
+    rows: gather(lab.i16(input.rows), placesOfRows(params, 64), columns),
     before,
     ...(keys && { keys }),
   }));
@@ -180,7 +180,7 @@ export async function finishLevel(
   const h = await context.all('combine', [0.3, 0.9], 'combine', (columns) => ({
     seed,
     padding,
-    ...(base !== undefined && { base: gather(base, params, columns) }),
+    ...(base && { base: gather(base, placesOfForms(params, 64), columns) }),
   }));
   if (extension !== undefined) h.push(combineExtension(lab, extension, beta));
   storeH(context, output, h);
@@ -219,7 +219,7 @@ async function amortise(
  *
  * @param target receives everything except the linear forms
  * @param scalars of (Q) and (T_b) for every output, if the previous level hides its messages
- * @returns the linear forms
+ * @returns the linear forms on the places of `placesOfForms`
  */
 export async function carry(
   context: Context,
@@ -248,9 +248,7 @@ export async function carry(
   );
   return lab.scope(() => {
     const onV = carryConstraints(lab, context.seedOf(seed), shape, input, target, scalars);
-    const digits = Array.from({ length: params.f }, (_, i) =>
-      outputs.map((_, part) => onZ.map((share) => share[part]![i]!)),
-    );
-    return joinLists([...digits.flat(2), valuesOf(lab, onV)]);
+    const digits = outputs.map((_, part) => onZ.map((share) => share[part]!));
+    return joinLists([...digits.flat(), valuesOf(lab, onV)]);
   });
 }

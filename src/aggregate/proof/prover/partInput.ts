@@ -17,6 +17,7 @@ import { Seed } from '../challenges.ts';
 import type { Claim } from '../claim.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import { foldKeys } from '../foldKeys.ts';
+import { powerForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { centred, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
 import { outersOf, pairIndex, piecesOf, runsOfInput } from '../shapes.ts';
@@ -215,13 +216,16 @@ function satisfiesConstraints(
   { st, output }: PartOutput,
 ): boolean {
   const { kernels } = lab;
-  const { f, n, m, kappa } = carried.params;
+  const { f, b, n, m, kappa } = carried.params;
   const bytes = new Uint8Array(output.buffer, output.byteOffset, output.byteLength);
   const challenges = shake256([CHECK_LABEL, st, bytes], 32).slice();
   const fold = { columns: { from: 0, to: n } };
   const use = { number: 1, seed: challenges, columns: n, short: SHORT.amortised, first: 0 };
   const [blocks] = foldKeys(lab, { ...fold, uses: [{ ...use, rows: kappa }] });
-  const onZ = carryAmortised(lab, carried.params, vecOfBlocks(lab, blocks!), carried.phiZ);
+  const onZ = vecOfCoefs(
+    lab,
+    coefsOf(lab, [carryAmortised(lab, vecOfBlocks(lab, blocks!), carried.phiZ)]),
+  );
   // every z_i is a row, and v is one
   const rows = new Array<number>(f + 1).fill(1);
   const [r, pairs] = [f + 1, ((f + 1) * (f + 2)) / 2];
@@ -232,10 +236,17 @@ function satisfiesConstraints(
   const onV = carryConstraints(lab, seed, shape, input, target, []);
 
   const sums = lab.sums(1);
-  for (const [i, values] of onZ.entries()) {
-    const forms = vecOfCoefs(lab, coefsOf(lab, [values]));
-    lab.products(sums, forms, vecOfSmalls(lab, slice(z, n * i, n)));
-  }
+  const powers = powerForms(lab, f, b);
+  // z of its digits
+  const whole = lab.vecs(1, n);
+  const digits = Array.from({ length: f }, (_, i) => vecOfSmalls(lab, slice(z, n * i, n)));
+  lab.combine(
+    whole,
+    0,
+    digits.map(({ at }) => at),
+    powers,
+  );
+  lab.products(sums, onZ, whole);
   lab.products(sums, vecOfCoefs(lab, onV), vecOfSmalls(lab, v));
   const total = lab.forms(1).at;
   kernels.coefsToForm(total, coefsOfSums(lab, sums).at);
@@ -243,8 +254,7 @@ function satisfiesConstraints(
     for (let k = i; k < f; k++) {
       lab.scope(() => {
         const squares = lab.sums(1);
-        const [x, y] = [i, k].map((row) => vecOfSmalls(lab, slice(z, n * row, n)));
-        lab.products(squares, x!, y!);
+        lab.products(squares, digits[i]!, digits[k]!);
         const product = lab.forms(1).at;
         kernels.coefsToForm(product, coefsOfSums(lab, squares).at);
         kernels.mulForm(product, product, target.a.get(pairIndex(r, i, k))!);

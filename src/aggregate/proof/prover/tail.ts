@@ -10,7 +10,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import type { Seed } from '../challenges.ts';
-import { type Placed, placesOfRows } from '../columns.ts';
+import { type Placed, placesOfForms, placesOfRows } from '../columns.ts';
 import { Q_BITS } from '../constants.ts';
 import type { TailFields } from '../fields.ts';
 import { formAt } from '../forms.ts';
@@ -19,7 +19,7 @@ import { coefsOf, slice } from '../ring.ts';
 import { paddingOf } from '../shapes.ts';
 import { ABSORB, dataOfH, dataOfT, SEAL, SEED } from '../transcript.ts';
 import { combineForms, combineLifts, combinePadding, liftCoefficients } from './combine.ts';
-import { distinctA } from './constraintsBehind.ts';
+import { distinctA, writeForms } from './constraintsBehind.ts';
 import type { Context } from './context.ts';
 import { carry, inputOf } from './level.ts';
 import { drawRowChallenges, sendLifts, sendProjection } from './messages.ts';
@@ -172,11 +172,11 @@ async function combineTail(
   const base = lab.vecs(phi.rows, phi.columns);
   const b = lab.coefs(1);
   const target = { a: new Map<number, number>(), aForms: lab.forms(distinctA(before.params.f)), b };
-  const onParts = coefsOf(lab, [
-    await carry(context, params, inputOf(before), target, bytes, scalars),
-  ]);
-  for (const { row, column, count, at } of placesOfRows(params, COEFS_BYTES)) {
-    lab.kernels.coefsToVec(lab.row(base, row), column, onParts.at + at, COEFS_BYTES, count);
+  const forms = await carry(context, params, inputOf(before), target, bytes, scalars);
+  const places = placesOfForms(params, 64);
+  for (let row = 0; row < params.r; row++) {
+    const to = { ...base, at: lab.row(base, row), rows: 1 };
+    writeForms(lab, to, params, row, before.params.b, places, forms);
   }
   const coefficients = liftCoefficients(lab, seed);
   combineLifts(lab, coefficients, lifts, b);
