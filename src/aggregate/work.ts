@@ -54,7 +54,18 @@ export function packWork(work: Work): Parcel {
     const input = work.input as StepInput<'openItems'>;
     return { work: { ...work, input: { ...input, items: pack(input.items) } }, transfer };
   }
+  if (work.kind === 'step') transfer.push(...ownBuffers(work.step, work.input));
   return { work, transfer };
+}
+
+/** The buffers of a step that nothing but its message needs. */
+function ownBuffers(step: StepName, input: unknown): ArrayBuffer[] {
+  const { rows, base, phiZ } = input as {
+    readonly [name in 'rows' | 'base']?: { readonly buffer: ArrayBuffer };
+  } & Partial<StepInput<'carryAmortised'>>;
+  if (step === 'openRows') return [rows!.buffer];
+  if (step === 'combine' && base !== undefined) return [base.buffer];
+  return step === 'carryAmortised' ? phiZ!.map(({ buffer }) => buffer) : [];
 }
 
 /** The inverse of {@link packWork}. */
