@@ -224,14 +224,14 @@ function formsOfLibrary(opened: Opened, number: number, lift: number, row: numbe
   let claim = reduceLevelZero(lab, parameters, folded, fields.levels[0]!, seeds.first)!;
   for (let i = 1; i < number; i++) {
     const own = seeds.ordinary[i - 1]!;
-    claim = reduceLevel(lab, levels[i]!, claim, rows[i - 1]!, fields.levels[i]!, own);
+    claim = reduceLevel(lab, levels[i]!, [claim], rows[i - 1]!, fields.levels[i]!, own);
   }
   const shape = levels[number] ?? tail;
   const sent = fields.levels[number] ?? fields.tail;
   return lab.scope(() => {
     const open = openSeeds(lab, seeds.ordinary[number - 1] ?? seeds.tail, number, shape.r);
     const folds = rows[number - 1]!;
-    const { folding } = reduceRows(lab, shape, claim, folds, sent, open, number < levels.length);
+    const { folding } = reduceRows(lab, shape, [claim], folds, sent, open, number < levels.length);
     const coefs = lab.coefs(shape.n);
     lab.kernels.vecToCoefs(coefs.at, folding.sum.at, 0, shape.n);
     return polysOf(lab.i64(coefs)).map(reduced);

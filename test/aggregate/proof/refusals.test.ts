@@ -5,7 +5,6 @@ import { type Parameters, readRow } from '../../../src/aggregate/parameters/rows
 import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { prepareOmega, Seed } from '../../../src/aggregate/proof/challenges.ts';
 import { FALCON_Q, PAIRS, Q_BITS, Q_NUMBER } from '../../../src/aggregate/proof/constants.ts';
-import { constantForm, formAt, writeConstant } from '../../../src/aggregate/proof/forms.ts';
 import { shiftOf } from '../../../src/aggregate/proof/gaussianFields.ts';
 import { keepInstance, onInstance, takeInstance } from '../../../src/aggregate/proof/instances.ts';
 import { itemsWithin } from '../../../src/aggregate/proof/itemColumns.ts';
@@ -29,10 +28,9 @@ import {
   planFolds,
 } from '../../../src/aggregate/proof/verifier/folds.ts';
 import type { ParsedOrdinary, ParsedSection } from '../../../src/aggregate/proof/verifier/parse.ts';
-import { PartForms } from '../../../src/aggregate/proof/verifier/reduceConstraints.ts';
 import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLevelZero.ts';
 import { openSection, verifySectionIn } from '../../../src/aggregate/proof/verifier/verify.ts';
-import { bestModule, FORM_BYTES } from '../../../src/aggregate/wasm.ts';
+import { bestModule } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/shared/bytes.ts';
 import { bytesOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
 import { encodedLevels, fastSection, finished, judge, rowOf } from './sections.ts';
@@ -191,25 +189,6 @@ test('the bound of a projection is exact', () => {
   const y = new Int32Array(PROJECTION_LENGTH).with(LAST, 3);
   expect(isShortProjection(y, 36 / 288)).toBe(true);
   expect(isShortProjection(y, 35 / 288)).toBe(false);
-});
-
-test('multiples of a form go on in the next row, to the last one', () => {
-  onInstance(bestModule(), (lab) =>
-    lab.scope(() => {
-      const by = lab.forms(2);
-      for (const i of [0, 1]) writeConstant(lab, formAt(by, i), BigInt(5 + i));
-      const parts = new PartForms(lab, 2, 32);
-      parts.putMultiples(31, constantForm(lab, 3n), by);
-      const places = [30, 31, 32, 33].map((place) => {
-        const form = lab.room(FORM_BYTES);
-        lab.kernels.loadColumn(form, lab.row(parts.vecs, place >> 5), place & 31);
-        const coefs = lab.coefs(1);
-        lab.kernels.formToCoefs(coefs.at, form);
-        return lab.i64(coefs)[0];
-      });
-      expect(places).toEqual([0n, 15n, 18n, 0n]);
-    }),
-  );
 });
 
 describe('p w_j + C_j', () => {

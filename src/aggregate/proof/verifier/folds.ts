@@ -9,11 +9,12 @@ import { BLOCK_COLUMNS, bestModule, type Labrador, type Vecs } from '../../wasm.
 import { type Columns, splitByCost, splitColumns } from '../columns.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import { type ItemsShape, itemsWithin } from '../itemColumns.ts';
+import { scalarsBehind } from '../lifts.ts';
 import { type Blocks, blocksOf, joinBlocks, type Values, valuesOfVec } from '../ring.ts';
 import { outersOf } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { type FoldedItems, foldItems, type ItemsFold, type StatedItem } from './foldItems.ts';
-import { quarterUses } from './hidden.ts';
+import { quarterUses, upsilonsAt } from './hidden.ts';
 import { foldKeysOnRows, type KeysOnRows, type PlacedUse } from './reduceCarry.ts';
 import { foldRows, type RowsFold, type Summand } from './reduceLevel.ts';
 import type { LevelSeeds, RestSeeds, SectionSeeds } from './replay.ts';
@@ -152,7 +153,7 @@ function planRest(
   const jobs: FoldJob[] = [...keys];
   const rows = after.map((level, before) => {
     const from = jobs.length;
-    jobs.push(...rowJobs(level, before + 1, levels[before]!.lengthX, wanted));
+    jobs.push(...rowJobs(level, before + 1, levels[before]!, wanted));
     return [from, jobs.length] as const;
   });
   return {
@@ -211,13 +212,20 @@ export function planItems(input: ItemsInput, wanted = Number.POSITIVE_INFINITY):
 }
 
 const usesOfLevels = ({ levels }: Parameters, seeds: RestSeeds): PlacedUse[] =>
-  levels.flatMap((level, number) => usesOf(level, number, seedsOf(seeds, number + 1)));
+  levels.flatMap((level, number) =>
+    usesOf(level, number, levels[number + 1] ?? {}, seedsOf(seeds, number + 1)),
+  );
 
 /**
  * The uses of the keys of a level, as the next level folds them: the inner commitments, the outer
  * ones, then the hidden messages.
  */
-function usesOf(level: OrdinaryLevel, number: number, seeds: LevelSeeds): PlacedUse[] {
+function usesOf(
+  level: OrdinaryLevel,
+  number: number,
+  next: Pick<Shape, 'parts'>,
+  seeds: LevelSeeds,
+): PlacedUse[] {
   const { n, kappa, kappa1, messages } = level;
   const outers = outersOf(level, number);
   const challenges = (i: number) =>
@@ -230,7 +238,11 @@ function usesOf(level: OrdinaryLevel, number: number, seeds: LevelSeeds): Placed
     ...outers.map(({ from, count }, i) => {
       return { ...of, columns: count, ...challenges(i), rows: kappa1, from };
     }),
-    ...quarterUses(level, number, seeds).map((use, i) => ({ ...use, from: messages[i]!.from })),
+    ...upsilonsAt(next, scalarsBehind(level, number).end).flatMap((upsilonAt, part) =>
+      quarterUses(level, number, seeds, upsilonAt).map((use, i) => {
+        return { ...use, from: messages[i]!.from, part };
+      }),
+    ),
   ];
 }
 
@@ -255,18 +267,20 @@ const keyJobs = (
   });
 
 /** A shape without the other numbers of its level, which no thread needs. */
-const plainShape = ({ n, lengths, rows, r, pairs }: Shape): Shape => {
-  return { n, lengths, rows, r, pairs };
+const plainShape = ({ n, lengths, rows, r, pairs, parts }: Shape): Shape => {
+  return { n, lengths, rows, r, pairs, ...(parts && { parts }) };
 };
 
 /** A level after the first, or the tail. */
 function rowJobs(
   { shape, seeds }: KeysOnRows['after'][number],
   number: number,
-  lengthX: number,
+  before: OrdinaryLevel,
   wanted: number,
 ): FoldJob[] {
+  const { lengthX } = before;
+  const { end: scalars } = scalarsBehind(before, number - 1);
   return cut(shape.n, COST.row * shape.r, wanted).map((columns) => {
-    return { kind: 'rows', number, columns, seeds, shape, lengthX };
+    return { kind: 'rows', number, columns, seeds, shape, lengthX, scalars };
   });
 }

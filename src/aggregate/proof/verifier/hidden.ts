@@ -3,7 +3,7 @@
  * about x, the digits of the messages, over S_q, the field of q^2 elements. Provides their scalars,
  * their right sides, and the key matrix folded by them.
  */
-import type { OrdinaryLevel } from '../../parameters/rows.ts';
+import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { COEFS_BYTES, type Forms, type Labrador } from '../../wasm.ts';
 import { Seed, sampleOmegas, shortForms } from '../challenges.ts';
 import type { Claim } from '../claim.ts';
@@ -14,7 +14,15 @@ import { formAt } from '../forms.ts';
 import { liftsOf, QUARTERS_AT, scalarsBehind } from '../lifts.ts';
 import { PROJECTION_LENGTH, projectionOf } from '../projection.ts';
 import { EQUATIONS_OF_ROW, QUARTER, quarterBytes } from '../quarters.ts';
-import { joinLists, numbersOf, slice, sumOfLists, type Values, writeParts } from '../ring.ts';
+import {
+  centred,
+  joinLists,
+  numbersOf,
+  slice,
+  sumOfLists,
+  type Values,
+  writeParts,
+} from '../ring.ts';
 import { SHORT } from '../transcript.ts';
 import type { LevelSeeds } from './replay.ts';
 
@@ -29,21 +37,56 @@ export function hiddenFields(
   return { quarters, b32: b.subarray(ofLifts.length) };
 }
 
+/**
+ * The words of stream 4 at which upsilon of every part begins, two each, after `end` others
+ * (docs/merged.md, 1.4). An ordinary level has one part, without upsilon.
+ */
+export const upsilonsAt = ({ parts }: Pick<Shape, 'parts'>, end: number): (number | undefined)[] =>
+  parts === undefined ? [undefined] : Array.from({ length: parts.count }, (_, i) => end + 2 * i);
+
+/**
+ * The first words of omega^(k) of every lift, for a part times its upsilon^(k), as elements of S_q.
+ *
+ * @param upsilonAt of `upsilonsAt`
+ */
+function scalars(lab: Labrador, lift: Seed, count: number, upsilonAt?: number): Values[] {
+  if (upsilonAt === undefined) return sampleOmegas(lab, lift, count);
+  return sampleOmegas(lab, lift, upsilonAt + 2).map((words) => {
+    const [real, imaginary] = [words[upsilonAt]!, words[upsilonAt + 1]!];
+    const out = words.slice(0, count);
+    for (let i = 0; i < count; i += 2) {
+      const [a, b] = [words[i]!, words[i + 1]!];
+      out[i] = centred(a * real - b * imaginary);
+      out[i + 1] = centred(a * imaginary + b * real);
+    }
+    return out;
+  });
+}
+
 /** The scalars of every lift of the level after `before`, which is number `number`. */
 export const scalarsOf = (
   lab: Labrador,
   lift: Seed,
   before: OrdinaryLevel,
   number: number,
-): Values[] => sampleOmegas(lab, lift, scalarsBehind(before, number).end);
+  upsilonAt?: number,
+): Values[] => scalars(lab, lift, scalarsBehind(before, number).end, upsilonAt);
 
 /**
- * Prepares the kernels that collapse the projection for the places of x, with the scalars of (P)
- * and (P_x) together.
+ * Prepares the kernels that collapse the projection, with the scalars of (P), for the places of x
+ * with those of (P) and (P_x) together.
  */
-export function prepareOmegaOnX(lab: Labrador, lift: Seed): void {
-  const sums = sampleOmegas(lab, lift, 2 * PROJECTION_LENGTH).map((words) =>
-    sumOfLists([words.subarray(0, PROJECTION_LENGTH), words.subarray(PROJECTION_LENGTH)]),
+export function prepareScalars(
+  lab: Labrador,
+  lift: Seed,
+  isOnX: boolean,
+  upsilonAt?: number,
+): void {
+  const count = (isOnX ? 2 : 1) * PROJECTION_LENGTH;
+  const sums = scalars(lab, lift, count, upsilonAt).map((words) =>
+    sumOfLists(
+      isOnX ? [words.subarray(0, PROJECTION_LENGTH), words.subarray(PROJECTION_LENGTH)] : [words],
+    ),
   );
   lab.scope(() => {
     const at = lab.put(new Uint8Array(joinLists(sums).buffer));
@@ -91,6 +134,8 @@ export interface QuarterScalars {
   /** the first row of this message, and the number of rows of its level */
   readonly from: number;
   readonly all: number;
+  /** of the part whose message it is */
+  readonly upsilonAt: number | undefined;
 }
 
 /** A use of the key matrix, folded by challenges or by the factors of (Q). */
@@ -103,6 +148,7 @@ export function quarterUses(
   { k, messages }: OrdinaryLevel,
   number: number,
   { combine: seed, lift }: LevelSeeds,
+  upsilonAt?: number,
 ): FoldedUse[] {
   const all = k * messages.length;
   return messages.map(({ polynomials, digits }, i) => ({
@@ -112,39 +158,40 @@ export function quarterUses(
     short: SHORT.lift,
     first: 0,
     rows: k,
-    quarters: { lift, from: k * i, all },
+    quarters: { lift, from: k * i, all, upsilonAt },
   }));
 }
 
 /**
  * The polynomials that fold the rows of the key matrix, for every use: short challenges, or the
- * factors of (Q), which are computed once for all messages of a level.
+ * factors of (Q), which are computed once for all messages of a level or of a part.
  */
 export function rowCoefficients(lab: Labrador, uses: readonly FoldedUse[]): (readonly Forms[])[] {
-  const ofLevels = new Map<number, readonly Forms[]>();
+  const ofParts = new Map<string, readonly Forms[]>();
   return uses.map((use) => {
     const { number, rows, quarters } = use;
     if (quarters === undefined) return shortCoefficients(lab, use);
-    const parts = ofLevels.get(number) ?? quarterCoefficients(lab, use, quarters);
-    ofLevels.set(number, parts);
+    const name = `${number} ${quarters.upsilonAt}`;
+    const parts = ofParts.get(name) ?? quarterCoefficients(lab, use, quarters);
+    ofParts.set(name, parts);
     return parts.map((part) => slice(part, quarters.from, rows));
   });
 }
 
 /**
- * sum_k beta_k sum_j omega^(k)_(row, j) X^-4j, for all rows of a level. These are residues,
+ * sum_k beta_k sum_j omega^(k)_(row, j) X^-4j, for all rows of a level or a part. They are residues,
  * returned as separate low and high parts so that the products stay exact.
  */
 function quarterCoefficients(
   lab: Labrador,
   { number, seed }: KeyUse,
-  { lift, all }: QuarterScalars,
+  { lift, all, upsilonAt }: QuarterScalars,
 ): readonly Forms[] {
   const parts = [lab.forms(all), lab.forms(all)] as const;
   lab.scope(() => {
     const beta = shortForms(lab, new Seed(lab, seed, number), SHORT.lift, 0, liftsOf(number).count);
     const words = QUARTERS_AT + QUARTER.length * all;
-    const omegas = sampleOmegas(lab, new Seed(lab, lift, number), words);
+    const omegas = scalars(lab, new Seed(lab, lift, number), words, upsilonAt);
     const [whole, low, high] = [lab.coefs(all), lab.coefs(all), lab.coefs(all)];
     const columns = lab.vecs(omegas.length, all);
     for (const [k, omega] of omegas.entries()) {

@@ -16,50 +16,48 @@ import { type Seed, shortForms } from '../challenges.ts';
 import type { Claim, QuadraticTerm } from '../claim.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { type KeysFold, sumKeys } from '../foldKeys.ts';
-import { constantForm, formAt, writeConstant, zeroForms } from '../forms.ts';
+import { writeConstant, zeroForms } from '../forms.ts';
 import type { Values } from '../ring.ts';
-import { firstRows, outersOf, pairIndex, piecesOf } from '../shapes.ts';
+import { firstRows, outersOf, pairIndex, piecesOf, segmentOfZ } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import { addProduct, Folding } from './folding.ts';
 import { type FoldedUse, rowCoefficients } from './hidden.ts';
 import { openSeeds } from './openSeeds.ts';
+import { type Digits, Placing } from './placing.ts';
 import {
   type Challenges,
-  PartForms,
+  FormsOnV,
   reduceExtension,
   reduceGarbage,
   reduceInner,
   reduceOuter,
 } from './reduceConstraints.ts';
-import { reduceHidden } from './reduceHidden.ts';
+import { reduceHidden, reduceScalars } from './reduceHidden.ts';
 import type { LevelSeeds } from './replay.ts';
 
 /** Columns that are folded at the same time. */
 const RUN = 256;
 
-/** Digits of z, and their bits. */
-type Digits = Pick<OrdinaryLevel, 'f' | 'b'>;
-
 /**
- * Adds the claim of the previous level to phi_z, except what `foldKeysOnRows` returns, and its
- * right side to the form at `b`.
+ * Adds the claim of a part of the previous level to phi_z, except what `foldKeysOnRows` returns, and
+ * its right side to the form at `b`.
  *
- * @param omegas the scalars of the lifts of this level
+ * @param omegas the scalars of the lifts of this level, for the part
  * @returns a_ab of this level
  */
 export function reduceCarry(
-  folding: Folding,
-  shape: Shape,
+  placing: Placing,
+  part: number,
   claim: Claim,
   combine: Seed,
   omegas: readonly Values[],
   b: number,
 ): QuadraticTerm[] {
+  const { folding } = placing;
   const { lab } = folding;
   const { level } = claim;
-  const onZ = coefficientsOfZ(folding, shape, level);
-  addPhi(folding, claim.phi, level.n, onZ);
   return lab.scope(() => {
+    addPhi(folding, claim.phi, level.n, placing.ofZ([part]));
     const outers = outersOf(level, claim.number).length;
     const { kappa1 } = level;
     const firsts = Array.from({ length: outers - 1 }, (_, i) =>
@@ -73,41 +71,21 @@ export function reduceCarry(
     };
     const c: Forms = { kind: 'forms', at: lab.put(claim.c), count: level.r };
     const pieces = piecesOf(level, outers);
-    const v = new PartForms(lab, shape.rows[level.f]!, shape.n);
-    reduceOuter(lab, v, claim, pieces, challenges, b);
-    reduceHidden(folding, v, claim, challenges, omegas, b);
-    reduceInner(lab, v, claim, pieces, c, challenges, b);
+    const v = new FormsOnV(lab, level.m);
+    const right = zeroForms(lab, 1).at;
+    reduceOuter(lab, v, claim, pieces, challenges, right);
+    reduceHidden(lab, v, claim, challenges, right);
+    reduceInner(lab, v, claim, pieces, c, challenges, right);
     reduceExtension(lab, v, claim, pieces);
     reduceGarbage(lab, v, claim, pieces, c, challenges);
-    addProduct(lab, b, challenges.gamma, claim.b);
-    folding.addVectors(lab.addresses(v.vecs), coefficientsOfV(folding, shape, level), 0, shape.n);
-    return quadraticOfSquares(lab, shape, level, challenges.delta);
+    addProduct(lab, right, challenges.gamma, claim.b);
+    placing.addOnV(part, v.vec);
+    placing.addRight(part, b, right);
+    reduceScalars(lab, claim, folding.beta, omegas, (place, form) =>
+      placing.addToV(part, place, form),
+    );
+    return quadraticOfSquares(placing, part, level, challenges.delta);
   });
-}
-
-/** The forms by which rows of v are folded, one for every row: c. */
-const coefficientsOfV = ({ c }: Folding, shape: Shape, { f }: Digits): number[] =>
-  Array.from({ length: shape.rows[f]! }, (_, row) => formAt(c, firstRows(shape)[f]! + row));
-
-/**
- * The forms by which rows of z, before digits and signs, are folded: equal rows of z_0, z_1, ...
- * have the form of z, times -2^(b i). Valid until the enclosing scope ends.
- */
-function coefficientsOfZ({ lab, c }: Folding, shape: Shape, { f, b }: Digits): number[] {
-  const first = firstRows(shape);
-  const forms = zeroForms(lab, shape.rows[0]!);
-  lab.scope(() => {
-    const product = lab.room(FORM_BYTES);
-    for (let i = 0; i < f; i++) {
-      const negative = constantForm(lab, -(1n << BigInt(b * i)));
-      for (const row of Array(forms.count).keys()) {
-        const form = formAt(forms, row);
-        lab.kernels.mulForm(product, formAt(c, first[i]! + row), negative);
-        lab.kernels.addForm(form, form, product);
-      }
-    }
-  });
-  return Array.from({ length: forms.count }, (_, row) => formAt(forms, row));
 }
 
 /** E5 on z. */
@@ -131,6 +109,8 @@ function addPhi(folding: Folding, phi: Claim['phi'], n: number, onZ: readonly nu
 export interface PlacedUse extends FoldedUse {
   /** the place of v at which its columns begin; undefined if they are those of z */
   readonly from: number | undefined;
+  /** the part that uses it for its (Q), which chi does not multiply; all parts if omitted */
+  readonly part?: number;
 }
 
 /** The keys of all levels, folded over the rows of the levels after them. */
@@ -148,9 +128,15 @@ export interface KeysOnRows extends KeysFold<PlacedUse> {
  */
 export function foldKeysOnRows(lab: Labrador, { columns, uses, after }: KeysOnRows): Vecs[] {
   const levels = after.map(({ shape, seeds, f, b }, i) => {
-    const folding = new Folding(lab, openSeeds(lab, seeds, i + 1, shape.r), shape.n);
-    const ofZ = coefficientsOfZ(folding, shape, { f, b });
-    return { folding, ofZ, ofV: coefficientsOfV(folding, shape, { f, b }) };
+    const open = openSeeds(lab, seeds, i + 1, shape.r);
+    const placing = new Placing(new Folding(lab, open, shape.n), shape, { f, b }, open.combine);
+    const ofV = placing.ofV();
+    return {
+      placing,
+      ofZ: placing.ofZ(placing.parts),
+      ofV,
+      ofParts: placing.parts.map((part) => placing.times(part, ofV)),
+    };
   });
   lab.scope(() => {
     const ofKeys = rowCoefficients(lab, uses);
@@ -162,41 +148,49 @@ export function foldKeysOnRows(lab: Labrador, { columns, uses, after }: KeysOnRo
         const sums = sumKeys(lab, { columns: { from, to }, uses }, ofKeys);
         for (const [i, sum] of sums.entries()) {
           const use = uses[i]!;
-          const { folding, ofZ, ofV } = levels[use.number - 1]!;
-          folding.addPlaces(
-            staging,
-            sum,
-            (use.from ?? 0) + from,
-            use.from === undefined ? ofZ : ofV,
-          );
+          const { placing, ofZ, ofV, ofParts } = levels[use.number - 1]!;
+          const add = (place: number, forms: readonly number[]): void =>
+            placing.folding.addPlaces(staging, sum, place + from, forms);
+          const onV = (part: number): number => placing.startOfV(part) + use.from!;
+          if (use.part !== undefined) {
+            add(onV(use.part), ofV);
+            continue;
+          }
+          placing.reduce(sum);
+          if (use.from === undefined) add(0, ofZ);
+          else for (const part of placing.parts) add(onV(part), ofParts[part]!);
         }
       });
     }
   });
-  return levels.map(({ folding }) => folding.sum);
+  return levels.map(({ placing }) => placing.folding.sum);
 }
 
 const stagingOf = (lab: Labrador): Vecs => lab.vecs(1, RUN + BLOCK_COLUMNS);
 
-/** a_ab of -delta <z, z>. */
+/** a_ab of -delta <z, z>, for z of a part times chi. */
 function quadraticOfSquares(
-  lab: Labrador,
-  shape: Shape,
+  placing: Placing,
+  part: number,
   { f, b }: OrdinaryLevel,
   delta: number,
 ): QuadraticTerm[] {
+  const { shape, folding } = placing;
+  const { lab } = folding;
   const first = firstRows(shape);
+  const segment = (i: number): number => segmentOfZ(shape, i, part);
   const coefs = lab.coefs(1);
   const form = lab.room(FORM_BYTES);
   const terms: QuadraticTerm[] = [];
+  const [square] = placing.times(part, [delta]);
   for (let k = 0; k < f; k++) {
     for (let i = 0; i <= k; i++) {
       writeConstant(lab, form, ((i === k ? -1n : -2n) << BigInt(b * (i + k))) % Q);
-      lab.kernels.mulForm(form, form, delta);
+      lab.kernels.mulForm(form, form, square!);
       lab.kernels.formToCoefs(coefs.at, form);
       const factor = lab.i64(coefs).slice();
-      const pairs = Array.from({ length: shape.rows[i]! }, (_, row) =>
-        pairIndex(shape.r, first[i]! + row, first[k]! + row),
+      const pairs = Array.from({ length: shape.rows[segment(i)]! }, (_, row) =>
+        pairIndex(shape.r, first[segment(i)]! + row, first[segment(k)]! + row),
       );
       terms.push({ pairs, factor });
     }

@@ -10,37 +10,27 @@ import { coefsOf } from '../ring.ts';
 import type { Pieces } from '../shapes.ts';
 import { addProduct, addToColumn, allCoefficients, multiplesOf } from './folding.ts';
 
-/** The linear forms on a part, in rows of n columns. */
-export class PartForms {
-  readonly vecs: Vecs;
+/** The linear forms on v. */
+export class FormsOnV {
+  /** a row */
+  readonly vec: Vecs;
   readonly #lab: Labrador;
   readonly #scratch: number;
 
-  constructor(lab: Labrador, rows: number, n: number) {
+  constructor(lab: Labrador, m: number) {
     this.#lab = lab;
-    this.vecs = lab.vecs(rows, n);
+    this.vec = lab.vecs(1, m);
     this.#scratch = lab.room(FORM_BYTES);
   }
 
   /** Adds a form to a place. */
   add(place: number, form: number): void {
-    const { vecs } = this;
-    const row = Math.floor(place / vecs.columns);
-    const at = this.#lab.row(vecs, row);
-    addToColumn(this.#lab, this.#scratch, at, place % vecs.columns, form);
+    addToColumn(this.#lab, this.#scratch, this.vec.at, place, form);
   }
 
   /** Sets the places from `place` onwards to multiples of a form. */
   putMultiples(place: number, form: number, by: Forms): void {
-    const lab = this.#lab;
-    const { columns } = this.vecs;
-    for (let done = 0; done < by.count; ) {
-      const row = lab.row(this.vecs, Math.floor((place + done) / columns));
-      const column = (place + done) % columns;
-      const here = Math.min(columns - column, by.count - done);
-      lab.kernels.multiplesToVec(row, column, here, form, formAt(by, done));
-      done += here;
-    }
+    this.#lab.kernels.multiplesToVec(this.vec.at, place, by.count, form, by.at);
   }
 }
 
@@ -58,7 +48,7 @@ export interface Challenges {
 /** E1 and E2: the cut-off bits, and the value representing u, if it was sent. `v` must be zero. */
 export function reduceOuter(
   lab: Labrador,
-  v: PartForms,
+  v: FormsOnV,
   { level, outer }: Claim,
   pieces: Pieces,
   challenges: Challenges,
@@ -95,7 +85,7 @@ export function reduceOuter(
  */
 export function reduceInner(
   lab: Labrador,
-  v: PartForms,
+  v: FormsOnV,
   { level: { f, b: bits, ft, bu, ct, kappa, r } }: Claim,
   pieces: Pieces,
   c: Forms,
@@ -132,7 +122,7 @@ export function sumOf(lab: Labrador, forms: Forms): number {
 /** E4, E5 and E6 on the digits of g and h. Sets `v` there. */
 export function reduceGarbage(
   lab: Labrador,
-  v: PartForms,
+  v: FormsOnV,
   { level, quadratic }: Claim,
   pieces: Pieces,
   c: Forms,
@@ -175,7 +165,7 @@ export function reduceGarbage(
 /** E5 on the digits of e: -phi_e 2^(b j), added to what E3 sets there. */
 export function reduceExtension(
   lab: Labrador,
-  v: PartForms,
+  v: FormsOnV,
   { level: { f, b, kappa }, phiE }: Claim,
   pieces: Pieces,
 ): void {

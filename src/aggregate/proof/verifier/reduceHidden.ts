@@ -5,21 +5,20 @@
  */
 import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador } from '../../wasm.ts';
-import type { Claim, HiddenClaim } from '../claim.ts';
+import type { Claim } from '../claim.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { formAt, writeConstant, zeroForms } from '../forms.ts';
 import { scalarsBehind } from '../lifts.ts';
 import type { Values } from '../ring.ts';
-import { addProduct, allCoefficients, type Folding, multiplesOf } from './folding.ts';
-import { type Challenges, type PartForms, sumOf } from './reduceConstraints.ts';
+import { addProduct, allCoefficients, multiplesOf } from './folding.ts';
+import { type Challenges, type FormsOnV, sumOf } from './reduceConstraints.ts';
 
-/** The forms on x of (T_b), E1, E2 and E6, and the right sides of E1 and E2. `v` must be zero. */
+/** The forms on x of E1, E2 and E6, and the right sides of E1 and E2. `v` must be zero. */
 export function reduceHidden(
-  { lab, beta }: Folding,
-  v: PartForms,
-  { number, level, hidden }: Claim,
+  lab: Labrador,
+  v: FormsOnV,
+  { level, hidden }: Claim,
   challenges: Challenges,
-  omegas: readonly Values[],
   b: number,
 ): void {
   if (hidden === undefined) return;
@@ -32,45 +31,62 @@ export function reduceHidden(
   for (const [i, message] of outers.entries()) {
     reduceHiddenOuter(lab, v, level, message, challenges.outer[i]!, powers, b);
   }
-  const { lifts: from } = scalarsBehind(level, number);
-  const scalars = omegas.map((omega) => omega.subarray(from));
-  const lifts = messages.find(({ isLifts }) => isLifts)!;
-  reduceHiddenLifts(lab, v, level, lifts, hidden, beta, challenges.gamma, scalars);
+  lab.scope(() => {
+    const before: Forms = { kind: 'forms', at: lab.put(hidden.beta), count: hidden.lifts.length };
+    const [zero, form] = [zeroForms(lab, 1).at, lab.room(FORM_BYTES)];
+    onDigitsOfLifts(
+      lab,
+      level,
+      (lift) => {
+        lab.kernels.mulForm(form, challenges.gamma, formAt(before, lift));
+        lab.kernels.subForm(form, zero, form);
+        return form;
+      },
+      (place, multiple) => v.add(place, multiple),
+    );
+  });
 }
 
 /**
- * (T_b) and E6 on the digits of the lifts: 2^(w j) times one polynomial for each lift. `v` must be
- * zero there.
+ * (T_b) on the digits of the lifts.
  *
  * @param beta those of this level
- * @param scalars of (T_b), from each lift of this level
+ * @param omegas the scalars of this level
+ * @param add adds a form to a place of v
  */
-function reduceHiddenLifts(
+export function reduceScalars(
   lab: Labrador,
-  v: PartForms,
-  { w }: OrdinaryLevel,
-  { from, polynomials, digits }: HiddenMessage,
-  hidden: HiddenClaim,
+  { number, level, hidden }: Claim,
   beta: Forms,
-  gamma: number,
-  scalars: readonly Values[],
+  omegas: readonly Values[],
+  add: (place: number, form: number) => void,
 ): void {
-  lab.scope(() => {
-    const before: Forms = { kind: 'forms', at: lab.put(hidden.beta), count: polynomials };
-    const form = lab.room(FORM_BYTES);
-    for (let lift = 0; lift < polynomials; lift++) {
-      lab.kernels.mulForm(form, gamma, formAt(before, lift));
-      const sum = zeroForms(lab, 1).at;
-      lab.kernels.subForm(sum, sum, form);
-      for (const [k, words] of scalars.entries()) {
-        addProduct(lab, sum, formAt(beta, k), fieldElement(words.subarray(2 * lift)));
-      }
-      const multiples = multiplesOf(lab, sum, digits, w);
-      for (let j = 0; j < digits; j++) {
-        v.add(from + j * polynomials + lift, formAt(multiples, j));
-      }
+  if (hidden === undefined) return;
+  const { lifts: from } = scalarsBehind(level, number);
+  const ofLift = (lift: number): number => {
+    const sum = zeroForms(lab, 1).at;
+    for (const [k, omega] of omegas.entries()) {
+      addProduct(lab, sum, formAt(beta, k), fieldElement(omega.subarray(from + 2 * lift)));
     }
-  });
+    return sum;
+  };
+  lab.scope(() => onDigitsOfLifts(lab, level, ofLift, add));
+}
+
+/** Passes the forms of each lift, times 2^(w j) and reduced, to all digits j of its polynomials. */
+function onDigitsOfLifts(
+  lab: Labrador,
+  { w, messages }: OrdinaryLevel,
+  ofLift: (lift: number) => number,
+  add: (place: number, form: number) => void,
+): void {
+  const { from, polynomials, digits } = messages.find(({ isLifts }) => isLifts)!;
+  for (let lift = 0; lift < polynomials; lift++) {
+    const multiples = multiplesOf(lab, ofLift(lift), digits, w);
+    for (let j = 0; j < digits; j++) {
+      add(from + j * polynomials + lift, formAt(multiples, j));
+    }
+  }
 }
 
 /**
@@ -80,7 +96,7 @@ function reduceHiddenLifts(
  */
 function reduceHiddenOuter(
   lab: Labrador,
-  v: PartForms,
+  v: FormsOnV,
   { cut }: OrdinaryLevel,
   { from, polynomials, digits }: HiddenMessage,
   challenges: Forms,

@@ -6,17 +6,19 @@ import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
 import { prepareOmega } from '../challenges.ts';
 import type { Claim, Pair, QuadraticTerm } from '../claim.ts';
-import { type Columns, runsWithin } from '../columns.ts';
-import type { OrdinaryFields } from '../fields.ts';
+import type { Columns } from '../columns.ts';
+import { Q } from '../constants.ts';
+import { type OrdinaryFields, projectionsOf } from '../fields.ts';
 import { zeroForms } from '../forms.ts';
-import { liftsOf } from '../lifts.ts';
+import { liftsOf, scalarsBehind } from '../lifts.ts';
 import { projectionOf } from '../projection.ts';
 import { type Blocks, type Values, valuesOfVec, vecOfBlocks } from '../ring.ts';
-import { paddingOf, runsOf } from '../shapes.ts';
+import { type NumberedRun, numberOfV, paddingOf, runsOfInput } from '../shapes.ts';
 import { Folding } from './folding.ts';
-import { hiddenFields, hiddenRights, prepareOmegaOnX, scalarsOf } from './hidden.ts';
+import { hiddenFields, hiddenRights, prepareScalars, scalarsOf, upsilonsAt } from './hidden.ts';
 import { type OpenSeeds, openSeeds } from './openSeeds.ts';
-import type { ParsedOrdinary } from './parse.ts';
+import type { ParsedOrdinary, ParsedProjections } from './parse.ts';
+import { Placing } from './placing.ts';
 import { reduceCarry } from './reduceCarry.ts';
 import { liftedRights, reduceLifts, reducePadding } from './reduceLifts.ts';
 import type { LevelSeeds } from './replay.ts';
@@ -32,10 +34,7 @@ export interface Reduced {
 }
 
 /** The fields of any level, including the tail, that its projection and lifts need. */
-export type Projected = Pick<OrdinaryFields, 'b'> & {
-  readonly y: Int32Array;
-  readonly yOfX?: Int32Array;
-};
+export type Projected = Pick<OrdinaryFields, 'b'> & ParsedProjections;
 
 /** The projection of a level in some columns. */
 export interface RowsFold {
@@ -45,6 +44,8 @@ export interface RowsFold {
   readonly seeds: LevelSeeds;
   /** length of x, the hidden digits of the previous level: the first places of v */
   readonly lengthX: number;
+  /** words of the scalars of a lift before those of the parts */
+  readonly scalars: number;
 }
 
 /**
@@ -55,43 +56,63 @@ export type Summand = Blocks | Vecs | RowsFold;
 
 /**
  * phi_z of the projection's part of the lifts (8.4), in these columns. The places of x have a
- * second projection by the same bits (8.5), so the scalars are added up there. Valid until the
- * enclosing scope ends.
+ * second projection by the same bits (8.5), so the scalars are added up there. Those of every part
+ * have their own upsilon. Valid until the enclosing scope ends.
  */
 export function foldRows(lab: Labrador, fold: RowsFold): Vecs {
-  const { number, shape, columns, lengthX } = fold;
+  const { number, shape, columns } = fold;
   const open = openSeeds(lab, fold.seeds, number, shape.r);
   const width = columns.to - columns.from;
   const folding = new Folding(lab, open, width);
   lab.scope(() => {
     const staging = lab.vecs(liftsOf(number).count, width);
-    const ofV = shape.lengths.length - 1;
-    const others = shape.lengths.flatMap((length, part) =>
-      runsOf(shape, part, part < ofV ? 0 : lengthX, length),
-    );
-    const before = runsWithin(others, columns);
-    const ofX = runsWithin(runsOf(shape, ofV, 0, lengthX), columns);
-    prepareOmega(lab, open.lift);
-    for (const [i, { row, from, to }] of [...before, ...ofX].entries()) {
-      if (i === before.length) prepareOmegaOnX(lab, open.lift);
-      const here = { row, from: from - columns.from, to: to - columns.from };
-      folding.addProjection(staging, open.jl, here, row * shape.n + from);
+    for (const [part, at] of upsilonsAt(shape, fold.scalars).entries()) {
+      for (const isOnX of [false, true]) {
+        const runs = projectedRuns(fold, part, isOnX);
+        if (runs.length > 0) prepareScalars(lab, open.lift, isOnX, at);
+        for (const { row, from, to, number: first } of runs) {
+          const here = { row, from: from - columns.from, to: to - columns.from };
+          folding.addProjection(staging, open.jl, here, first);
+        }
+      }
     }
   });
   return folding.sum;
 }
 
-/** The claim of an ordinary level, from the claim of the previous level. */
+/** The places of a part that are in the columns and either in its x or not. */
+function projectedRuns(
+  { shape, columns, lengthX }: RowsFold,
+  part: number,
+  isOnX: boolean,
+): NumberedRun[] {
+  const start = numberOfV(shape);
+  const end = start + lengthX;
+  return runsOfInput(shape).flatMap((run) => {
+    if (run.part !== part) return [];
+    const isOfV = run.number >= start;
+    // the first column of v of this row that is not in x
+    const border = isOfV
+      ? Math.min(Math.max(run.from + end - run.number, run.from), run.to)
+      : run.from;
+    const [first, last] = isOnX ? [run.from, border] : [border, run.to];
+    const from = Math.max(first, columns.from);
+    const to = Math.min(last, columns.to);
+    return from < to ? [{ ...run, from, to, number: run.number + from - run.from }] : [];
+  });
+}
+
+/** The claim of an ordinary level, from that of the previous level, or from those of all parts. */
 export function reduceLevel(
   lab: Labrador,
   level: OrdinaryLevel,
-  before: Claim,
+  before: readonly Claim[],
   folds: readonly Summand[],
   fields: ParsedOrdinary,
   seeds: LevelSeeds,
 ): Claim {
   return lab.scope(() => {
-    const number = before.number + 1;
+    const number = before[0]!.number + 1;
     const open = openSeeds(lab, seeds, number, level.r);
     const reduced = reduceRows(lab, level, before, folds, fields, open, level.w !== 0);
     const { folding, quadratic, b, known } = reduced;
@@ -128,7 +149,7 @@ export function foldExtensions(
 }
 
 /**
- * The constraints that the claim leaves, the lifts and the padding, on rows of `shape`.
+ * The constraints that the claims of all parts leave, the lifts and the padding, on rows of `shape`.
  *
  * @param folds phi_z of the keys before and of the projection
  * @param isHidden true if the level hides its lifts, which are then not part of its right side
@@ -136,18 +157,28 @@ export function foldExtensions(
 export function reduceRows(
   lab: Labrador,
   shape: Shape,
-  claim: Claim,
+  claims: readonly Claim[],
   folds: readonly Summand[],
-  { y, yOfX, b: lifts }: Projected,
+  fields: Projected,
   seeds: OpenSeeds,
   isHidden: boolean,
 ): Reduced {
   const folding = new Folding(lab, seeds, shape.n);
   const b = zeroForms(lab, 1).at;
-  const omegas = scalarsOf(lab, seeds.lift, claim.level, claim.number);
-  const quadratic = reduceCarry(folding, shape, claim, seeds.combine, omegas, b);
-  const rights = [...projectionOf(y), ...hiddenRights(lab, claim, yOfX)];
-  const known = liftedRights(omegas, Float64Array.from(rights));
+  const { level, number } = claims[0]!;
+  const placing = new Placing(folding, shape, level, seeds.combine);
+  const upsilons = upsilonsAt(shape, scalarsBehind(level, number).end);
+  const projections = projectionsOf(fields);
+  const quadratic: QuadraticTerm[] = [];
+  const rights: Pair[][] = [];
+  for (const [part, claim] of claims.entries()) {
+    const omegas = scalarsOf(lab, seeds.lift, level, number, upsilons[part]);
+    quadratic.push(...reduceCarry(placing, part, claim, seeds.combine, omegas, b));
+    const { y, yOfX } = projections[part]!;
+    const values = [...projectionOf(y), ...hiddenRights(lab, claim, yOfX)];
+    rights.push(liftedRights(omegas, Float64Array.from(values)));
+  }
+  const known = sumOfRights(rights);
   for (const fold of folds) {
     lab.scope(() => {
       if ('at' in fold) folding.addSum(fold);
@@ -156,11 +187,17 @@ export function reduceRows(
   }
   lab.scope(() => {
     prepareOmega(lab, seeds.lift);
-    if (!isHidden) reduceLifts(lab, b, seeds.beta, seeds.lift.level, lifts, known);
+    if (!isHidden) reduceLifts(lab, b, seeds.beta, seeds.lift.level, fields.b, known);
   });
   reducePadding(folding, seeds.combine, shape.n, paddingOf(shape));
   return { folding, quadratic, b, known };
 }
+
+/** The right sides of every lift, of all parts together. */
+const sumOfRights = (rights: readonly (readonly Pair[])[]): readonly Pair[] =>
+  rights.reduce((sums, list) =>
+    sums.map(([a, b], k): Pair => [(a + list[k]![0]) % Q, (b + list[k]![1]) % Q]),
+  );
 
 /**
  * The claim of a level: copies of everything that the next level needs.

@@ -76,7 +76,7 @@ function sumsOf(
 ): TailSums {
   const { n, kappa } = tail;
   const open = openSeeds(lab, seeds, number, tail.r);
-  const { folding, quadratic, b } = reduceRows(lab, tail, claim, folds, fields, open, false);
+  const { folding, quadratic, b } = reduceRows(lab, tail, [claim], folds, fields, open, false);
   const onE = foldExtensions(lab, tail, open);
   // Reduced mod q before the next multiplication.
   for (const { sum } of [folding, onE]) lab.kernels.reduceColumns(sum.at, 0, sum.columns);

@@ -255,7 +255,7 @@ function conclude(
   if (claim === undefined) return undefined;
   for (const [i, level] of parameters.levels.slice(1).entries()) {
     const fields = levels[i + 1]!;
-    claim = reduceLevel(lab, level, claim, rows[i]!, fields, seeds.ordinary[i]!);
+    claim = reduceLevel(lab, level, [claim], rows[i]!, fields, seeds.ordinary[i]!);
   }
   const last = rows.at(-1)!;
   const isProved = reduceTail(lab, parameters, claim, last, tail, seeds.tail, transcript);
