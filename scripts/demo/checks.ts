@@ -23,7 +23,7 @@ export interface Check {
  * Copies with one byte changed, spread over the aggregate; most of a proof's take its whole check
  * to refuse.
  */
-const TAMPERED_COPIES = { bundle: 24, proof: 6, series: 6 } as const;
+const TAMPERED_COPIES = { bundle: 24, proof: 6, series: 6, merged: 6 } as const;
 
 export function checkResult(file: string, items: readonly TaskItem[], processId: number) {
   const result = parseResultFile(file);

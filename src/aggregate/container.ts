@@ -91,6 +91,9 @@ export function rowTag(kinds: Uint8Array): Uint8Array | undefined {
   return tagOf(hashes);
 }
 
+/** Returns the tag in the header of a part of a merged proof (docs/merged.md, 1.2). */
+export const partTag = (partHash: Uint8Array): Uint8Array => tagOf([partHash]);
+
 const tagOf = (hashes: readonly Uint8Array[]): Uint8Array => shake256(hashes, TAG_BYTES).slice();
 
 /** The items of an aggregate, or of a part of a merged proof. */
@@ -121,7 +124,7 @@ export function encodeHeader(header: BatchHeader): Uint8Array<ArrayBuffer> {
 export const encodePartHeader = (
   header: HeaderContents,
   { partHash }: Pick<MergedParameters, 'partHash'>,
-): Uint8Array<ArrayBuffer> => encodeContents(header, tagOf([partHash]));
+): Uint8Array<ArrayBuffer> => encodeContents(header, partTag(partHash));
 
 function encodeContents(
   { statement, kinds, profile, salts }: HeaderContents,
@@ -206,7 +209,7 @@ export function parsePartHeader(
   return parseContents(new HeaderReader(bytes, at), 'proof', {
     most: bucket,
     kinds: 1 << kindOf(`falcon${set}`, 'compressed'),
-    tag: () => tagOf([partHash]),
+    tag: () => partTag(partHash),
   });
 }
 

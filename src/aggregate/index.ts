@@ -23,13 +23,15 @@ import {
   formOfKind,
   type HeaderFault,
   MAX_ITEMS,
+  partTag,
   rowTag,
   SETS,
   setOfKind,
   setsOfKinds,
 } from './container.ts';
+import { MERGED_VERSION, type MergedFile, verifyMergedFile } from './mergedFormat.ts';
 import { aggregateWith, verifyWith } from './onThreads.ts';
-import { readClaims, verifiedSignatures } from './openAggregate.ts';
+import { openAggregate, readClaims, verifiedSignatures } from './openAggregate.ts';
 import {
   type AcceptOptions,
   type AggregateOptions,
@@ -58,17 +60,15 @@ import {
   type WorkOptions,
 } from './options.ts';
 import { mergeWith, type PartToMerge, partWith } from './parts.ts';
-import { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './proof/index.ts';
+import {
+  CLAIMED_BITS,
+  claimedBitsOf,
+  MAX_SECTION_ITEMS,
+  MERGED_CLAIMED_BITS,
+} from './proof/index.ts';
 import { verifyProof } from './proofFormat.ts';
 import type { SaltCoding } from './salts.ts';
-import {
-  type Element,
-  isSeries,
-  MAX_ELEMENTS,
-  openElements,
-  SERIES_VERSION,
-  seriesIdentity,
-} from './series.ts';
+import { type Element, isSeries, MAX_ELEMENTS, SERIES_VERSION, seriesIdentity } from './series.ts';
 import { type Arriving, type ArrivingBytes, checkArriving } from './sources.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 import { openThreads } from './threads.ts';
@@ -117,8 +117,8 @@ export const MAX_PROOF_ITEMS: Readonly<Record<ParameterSet, number>> = MAX_SECTI
 
 /** The information in an aggregate's header, readable without its statements. */
 export interface AggregateInfo {
-  readonly format: AggregateFormat | 'series';
-  /** Version of the format: 2 of bundles, 3 of proofs, 1 of series. Others are rejected. */
+  readonly format: AggregateFormat | 'series' | 'merged';
+  /** Version of the format: 2 of bundles, 3 of proofs, 1 of series and merged proofs. */
   readonly version: number;
   readonly count: number;
   /** The mapping from salt and message to a point: `round3` is HashToPoint of the specification. */
@@ -143,8 +143,9 @@ export interface AggregateInfo {
   /**
    * Proofs only: the error terms of the interactive argument sum to at most 2^-claimedBits, in a
    * mixed batch over both sections (docs/soundness.md, 3.5 and 4). The value is 128; the errors of
-   * a series add up, so with S sections in all it is floor(130 - log2 S), at most 128. For the
-   * commitments, 133 bits of classical core-SVP or more are estimated.
+   * a series add up, so with S sections in all it is floor(130 - log2 S), at most 128. Of merged
+   * proofs it is 126 (docs/merged.md, 4). For the commitments, 133 bits of classical core-SVP or
+   * more are estimated.
    */
   readonly claimedBits?: number;
   /** The parameter sets that occur, Falcon-512 first. */
@@ -155,8 +156,8 @@ export interface AggregateInfo {
     readonly form?: SignatureFormat;
   }[];
   /**
-   * The statement commitment in the aggregate, 32 bytes; of a series, a hash of those of its
-   * elements and their counts (docs/bundle-format.md, 7).
+   * The statement commitment in the aggregate, 32 bytes; of a series or a merged proof, a hash of
+   * those of its elements and their counts (docs/bundle-format.md, 7).
    */
   readonly statement: Uint8Array<ArrayBuffer>;
   /** Sizes in bytes: the total, and its parts. `salts` counts the explicit ones. */
@@ -166,7 +167,10 @@ export interface AggregateInfo {
     readonly salts: number;
     readonly body: number;
   };
-  /** Series only: its aggregates, in the order of the list. */
+  /**
+   * Series: its aggregates, in the order of the list. Merged proofs: its parts, whose sizes are
+   * those of their headers.
+   */
   readonly elements?: readonly AggregateInfo[];
 }
 
@@ -322,8 +326,9 @@ export function findInvalid(
 }
 
 /**
- * Returns whether the bytes are an aggregate of either format for exactly these statements, in this
- * order: a bundle of valid signatures, a proof that they exist, or a series of these. Returns
+ * Returns whether the bytes are an aggregate of any format for exactly these statements, in this
+ * order: a bundle of valid signatures, a proof that they exist, a series of these, or a merged
+ * proof. Returns
  * `false` for all other bytes: another format or version, truncated, too long, not canonical, for
  * other statements, with an invalid signature, with a proof that does not verify, or of a profile
  * that is not accepted.
@@ -342,8 +347,10 @@ export function verifyAggregate(
   statements: readonly Statement[],
   options?: AcceptOptions,
 ): boolean {
-  const claims = readClaims(aggregate, statements, readAccepted(options));
-  if (claims === undefined) return false;
+  const read = readClaims(aggregate, statements, readAccepted(options));
+  if (read === undefined) return false;
+  const { claims, merged } = read;
+  if (merged !== undefined) return verifyMergedFile(merged, claims);
   return claims.every((claim) =>
     claim.header.format === 'proof' ? verifyProof(claim) : verifiedSignatures(claim) !== undefined,
   );
@@ -373,9 +380,10 @@ export async function verifyAggregateAsync(
 /**
  * Like {@link verifyAggregate}, for an aggregate or a series and statements that arrive in pieces.
  * Memory does not depend on their number: one aggregate of the series, at most 128 statements, and
- * 30 MB of WebAssembly memory. Reads either only when it is needed, and closes both in every case.
- * Bytes may be cut anywhere. Stops at the first fault; nothing is known to be valid before the
- * promise resolves to `true`. Yields to the event loop between the parts of its work.
+ * 30 MB of WebAssembly memory; a merged proof takes 4.5 MB more for each part. Reads either only
+ * when it is needed, and closes both in every case. Bytes may be cut anywhere. Stops at the first
+ * fault; nothing is known to be valid before the promise resolves to `true`. Yields to the event
+ * loop between the parts of its work.
  *
  * @throws TypeError, RangeError for arguments of wrong types, or a statement or piece of bytes of a
  *   wrong type, once it is reached; CodedError `ABORTED` if the signal is aborted; errors of the
@@ -411,7 +419,7 @@ export function extractSignatures(
   statements: readonly Statement[],
   options?: AcceptOptions,
 ): Uint8Array<ArrayBuffer>[] {
-  const claims = readClaims(aggregate, statements, readAccepted(options));
+  const claims = readClaims(aggregate, statements, readAccepted(options))?.claims;
   if (claims?.some(({ header }) => header.format === 'proof')) {
     throw new CodedError('NO_SIGNATURES');
   }
@@ -435,15 +443,18 @@ export function extractSignatures(
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const bytes = copyBytes('aggregate', aggregate);
-  const elements = openElements(bytes);
-  if (typeof elements === 'string') {
-    throw new CodedError('BAD_AGGREGATE', { message: FAULTS[elements], cause: elements });
+  const opened = openAggregate(bytes);
+  if (typeof opened === 'string') {
+    throw new CodedError('BAD_AGGREGATE', { message: FAULTS[opened], cause: opened });
   }
-  const infos = elements.map(infoOf);
-  return isSeries(bytes) ? infoOfSeries(bytes, elements, infos) : infos[0]!;
+  const { elements, merged } = opened;
+  const infos = elements.map((element) => infoOf(element, merged));
+  if (merged === undefined && !isSeries(bytes)) return infos[0]!;
+  return infoOfList(bytes, elements, infos, merged);
 }
 
-function infoOf({ bytes, header }: Element): AggregateInfo {
+/** @param merged the proof whose part the element is */
+function infoOf({ bytes, header }: Element, merged?: MergedFile): AggregateInfo {
   const { format, kinds, profile, bodyAt } = header;
   const { runs, explicit } = header.salts;
   const sets = setsOfKinds(kinds);
@@ -460,7 +471,10 @@ function infoOf({ bytes, header }: Element): AggregateInfo {
     saltRuns: runs.map(({ coding, count, version }) => {
       return { coding, count, ...(coding === 'constant' && { version }) };
     }),
-    ...(format === 'proof' && { rowTag: toHex(rowTag(kinds)!), claimedBits: CLAIMED_BITS }),
+    ...(format === 'proof' && {
+      rowTag: toHex(merged ? partTag(merged.parameters.partHash) : rowTag(kinds)!),
+      claimedBits: merged ? MERGED_CLAIMED_BITS : CLAIMED_BITS,
+    }),
     parameterSets: sets,
     items,
     statement: header.statement.slice(),
@@ -476,25 +490,28 @@ function infoOf({ bytes, header }: Element): AggregateInfo {
 const profilesOf = (sets: readonly ParameterSet[], profile: Profile): AggregateInfo['profiles'] =>
   Object.fromEntries(sets.map((set) => [set, PROFILE_NUMBERS[profile]]));
 
-function infoOfSeries(
+function infoOfList(
   bytes: Uint8Array,
   elements: readonly Element[],
   infos: readonly AggregateInfo[],
+  merged: MergedFile | undefined,
 ): AggregateInfo {
   const sum = (value: (info: AggregateInfo) => number): number =>
     infos.reduce((all, info) => all + value(info), 0);
   const { profile } = infos[0]!;
   const sets = SETS.filter((set) => infos.some((info) => info.parameterSets.includes(set)));
   const sections = sum((info) => (info.format === 'proof' ? info.parameterSets.length : 0));
-  const [salts, body] = [sum(({ sizes }) => sizes.salts), sum(({ sizes }) => sizes.body)];
+  const salts = sum(({ sizes }) => sizes.salts);
+  const body = merged ? bytes.length - merged.bodyAt : sum(({ sizes }) => sizes.body);
+  const bits = merged ? MERGED_CLAIMED_BITS : claimedBitsOf(sections);
   return {
-    format: 'series',
-    version: SERIES_VERSION,
+    format: merged ? 'merged' : 'series',
+    version: merged ? MERGED_VERSION : SERIES_VERSION,
     count: sum(({ count }) => count),
     profile,
     profiles: profilesOf(sets, profile),
     saltRuns: infos.flatMap(({ saltRuns }) => saltRuns),
-    ...(sections > 0 && { claimedBits: claimedBitsOf(sections) }),
+    ...(sections > 0 && { claimedBits: bits }),
     parameterSets: sets,
     items: infos.flatMap(({ items }) => items),
     statement: seriesIdentity(elements),

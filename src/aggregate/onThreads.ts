@@ -8,6 +8,7 @@ import type { HostSignal } from '../shared/hostTypes.ts';
 import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './chooseFormat.ts';
+import { verifyMergedFileIn } from './mergedFormat.ts';
 import { type Claim, isAbout, itemsOfBundle, openClaims } from './openAggregate.ts';
 import type { AcceptOptions, PoolAggregateOptions, ProfileOption, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
@@ -125,13 +126,19 @@ export async function verifyWith(
   options: WorkOptions & AcceptOptions,
 ): Promise<boolean> {
   const { signal, onProgress } = options;
-  const claims = openClaims(aggregate, statements, options.profiles);
+  const opened = openClaims(aggregate, statements, options.profiles);
   throwIfAborted(signal);
-  if (claims === undefined) return false;
+  if (opened === undefined) return false;
+  const { claims, merged } = opened;
   const total = claims.reduce((sum, claim) => sum + claim.statements.length, 0);
   let isValid = true;
   let before = 0;
-  for (const claim of claims) {
+  if (merged !== undefined) {
+    isValid = await verifyProofWith(pool, claims, options, (parts, fold) =>
+      verifyMergedFileIn(merged, claims, parts, (jobs) => fold(jobs, total)),
+    );
+  }
+  for (const claim of merged === undefined ? claims : []) {
     const start = before;
     const ofClaim: WorkOptions & AcceptOptions = {
       ...options,
@@ -153,26 +160,35 @@ async function verifyClaimWith(
   claim: Claim,
   options: WorkOptions & AcceptOptions,
 ): Promise<boolean> {
-  if (claim.header.format === 'proof') return verifyProofWith(pool, claim, options);
+  if (claim.header.format === 'proof') {
+    return verifyProofWith(pool, [claim], options, (parts, fold) =>
+      verifyProofIn(claim, parts, fold),
+    );
+  }
   const items = isAbout(claim) ? itemsOfBundle(claim) : undefined;
   if (items === undefined) return false;
   const { profile } = claim.header;
   return (await invalidItemsIn(pool, items, { ...options, profile })).length === 0;
 }
 
+type Fold = (jobs: readonly FoldJob[], items: number) => Promise<readonly FoldResult[]>;
+
+/** @param prove verifies a proof in about so many parts, with `fold`, which does folds of items */
 async function verifyProofWith(
   pool: AggregateThreads,
-  claim: Claim,
+  claims: readonly Claim[],
   { signal, onProgress }: WorkOptions,
+  prove: (parts: number, fold: Fold) => Promise<boolean>,
 ): Promise<boolean> {
-  const total = claim.statements.length;
-  const helpers = pool.helpersFor(claim.statements, 'verify');
+  const statements = claims.flatMap((claim) => claim.statements);
+  const total = statements.length;
+  const helpers = pool.helpersFor(statements, 'verify');
   let before = 0;
   let done = 0;
   const slices = new Slices(signal, () => {
     onProgress?.({ phase: 'verifying', done: Math.floor(done), total });
   });
-  const fold = async (jobs: readonly FoldJob[], items: number): Promise<readonly FoldResult[]> => {
+  const fold: Fold = async (jobs, items) => {
     done = before;
     const onDone = (): void => {
       done += items / jobs.length;
@@ -181,10 +197,9 @@ async function verifyProofWith(
     before += items;
     return results;
   };
-  const parts = partsFor(helpers);
-  const proving = verifyProofIn(claim, parts, fold);
+  const proving = prove(partsFor(helpers), fold);
   // This thread hashes the statements while others fold.
-  const isRight = isAbout(claim);
+  const isRight = claims.every(isAbout);
   return (await proving) && isRight;
 }
 

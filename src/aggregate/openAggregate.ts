@@ -5,7 +5,8 @@ import { equal } from '../shared/bytes.ts';
 import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
-import { MAX_ITEMS, setOfKind } from './container.ts';
+import { type HeaderFault, MAX_ITEMS, setOfKind } from './container.ts';
+import { isMerged, type MergedFile, openMergedFile } from './mergedFormat.ts';
 import { areCodedAs, completeSalts } from './salts.ts';
 import { type Element, isSeries, openElements } from './series.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
@@ -15,6 +16,13 @@ export interface Claim extends Element {
   readonly statements: readonly Statement[];
   /** 40 bytes per statement */
   readonly salts: Uint8Array;
+}
+
+/** The aggregates of a series, one that stands alone, or the parts of a merged proof. */
+export interface Claims {
+  readonly claims: readonly Claim[];
+  /** the proof of all parts */
+  readonly merged?: MergedFile;
 }
 
 /**
@@ -28,9 +36,9 @@ export function readClaims(
   aggregate: unknown,
   statements: unknown,
   profiles?: readonly Profile[],
-): Claim[] | undefined {
-  const claims = openClaims(aggregate, statements, profiles);
-  return claims?.every(isAbout) ? claims : undefined;
+): Claims | undefined {
+  const opened = openClaims(aggregate, statements, profiles);
+  return opened?.claims.every(isAbout) ? opened : undefined;
 }
 
 /**
@@ -43,14 +51,16 @@ export function openClaims(
   aggregate: unknown,
   statements: unknown,
   profiles: readonly Profile[] = ['round3'],
-): Claim[] | undefined {
+): Claims | undefined {
   const bytes = copyBytes('aggregate', aggregate);
   // No aggregate is about so many, and reading them takes long.
-  const most = isSeries(bytes) ? Number.POSITIVE_INFINITY : MAX_ITEMS;
+  const most = isSeries(bytes) || isMerged(bytes) ? Number.POSITIVE_INFINITY : MAX_ITEMS;
   if (Array.isArray(statements) && statements.length > most) return undefined;
   const read = readStatements(statements);
-  const elements = openElements(bytes);
-  if (typeof elements === 'string' || !profiles.includes(elements[0]!.header.profile)) {
+  const opened = openAggregate(bytes);
+  if (typeof opened === 'string') return undefined;
+  const { elements, merged } = opened;
+  if (!profiles.includes(elements[0]!.header.profile)) {
     return undefined;
   }
   if (elements.reduce((sum, { header }) => sum + header.kinds.length, 0) !== read.length) {
@@ -65,7 +75,19 @@ export function openClaims(
     const salts = completeSalts(header.salts, ofElement);
     claims.push({ bytes: element, header, statements: ofElement, salts });
   }
-  return claims;
+  return { claims, ...(merged && { merged }) };
+}
+
+/** Returns the elements of a series, an aggregate as the only one, or parts of a merged proof. */
+export function openAggregate(
+  bytes: Uint8Array,
+): { readonly elements: readonly Element[]; readonly merged?: MergedFile } | HeaderFault {
+  if (!isMerged(bytes)) {
+    const elements = openElements(bytes);
+    return typeof elements === 'string' ? elements : { elements };
+  }
+  const merged = openMergedFile(bytes);
+  return typeof merged === 'string' ? merged : { elements: merged.parts, merged };
 }
 
 /** Returns whether the keys are of these kinds, as many as there are statements or more. */

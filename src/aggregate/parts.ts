@@ -26,12 +26,12 @@ import {
 import { foldOn, partsFor, verifiedBatch } from './onThreads.ts';
 import { haveSets, isAbout } from './openAggregate.ts';
 import type { MergeOptions, PoolAggregateOptions } from './options.ts';
-import type { MergedParameters } from './parameters/rows.ts';
+import { type MergedParameters, readMergedRow } from './parameters/rows.ts';
 import {
   type CheckedPart,
   jobsOfPart,
   mergedParametersFor,
-  mostParts,
+  mergedRowsOf,
   openPart,
   proveMerge,
   provePart,
@@ -111,12 +111,6 @@ interface ReadyPart {
   readonly fields: Uint8Array;
 }
 
-/** The parameters of the set whose part row has this hash. */
-const parametersWithHash = (hash: Uint8Array): MergedParameters | undefined =>
-  SETS.map((set) => mergedParametersFor(set, 1)).find(
-    (parameters) => parameters !== undefined && equal(parameters.partHash, hash),
-  );
-
 /** Checks a part (docs/merged.md, 1.7). @returns undefined if it is refused */
 async function checkPart(
   pool: AggregateThreads,
@@ -127,8 +121,9 @@ async function checkPart(
 ): Promise<ReadyPart | undefined> {
   const start = PART.length + HASH_BYTES;
   if (!PART.every((byte, i) => bytes[i] === byte)) return undefined;
-  const parameters = parametersWithHash(bytes.subarray(PART.length, start));
-  if (parameters === undefined) return undefined;
+  const rows = mergedRowsOf(bytes.subarray(PART.length, start));
+  if (rows.length === 0) return undefined;
+  const parameters = readMergedRow(rows[0]!, 1);
   const parsed = parsePartHeader(bytes, start, parameters);
   if (typeof parsed === 'string' || parsed.kinds.length !== statements.length) return undefined;
   if (!haveSets(statements, parsed.kinds)) return undefined;
@@ -169,7 +164,7 @@ export async function mergeWith(
       const made = await checkPart(pool, part, statements, options, slices);
       const [first = made] = ready;
       if (made === undefined || !isLike(first!, made)) throw new CodedError('BAD_PART', { index });
-      if (index === mostParts(`falcon${made.parameters.set}`)) {
+      if (mergedParametersFor(`falcon${made.parameters.set}`, index + 1) === undefined) {
         throw new RangeError(`"parts" expected at most ${index}`);
       }
       ready.push(made);

@@ -8,6 +8,7 @@ import { readStatement } from './arguments.ts';
 import { invalidItems } from './batch.ts';
 import { BundleReader } from './bundle.ts';
 import { type ParsedHeader, parseHeader } from './container.ts';
+import { isMerged, openMergedFile, openMergedProof } from './mergedFormat.ts';
 import { haveSets } from './openAggregate.ts';
 import type { checkStreamOptions } from './options.ts';
 import { statedItems } from './proof/index.ts';
@@ -85,28 +86,51 @@ class StreamVerifier {
     const bytes = new Uint8Array(start.length + rest.length);
     bytes.set(start);
     bytes.set(rest, start.length);
-    return this.#element(bytes);
+    if (!isMerged(bytes)) return this.#element(bytes);
+    const merged = openMergedFile(bytes);
+    return typeof merged !== 'string' && this.#opened(merged.parts, () => openMergedProof(merged));
   }
 
   async #element(bytes: Uint8Array): Promise<boolean> {
     const header = parseHeader(bytes);
-    if (typeof header === 'string' || !this.#options.profiles.includes(header.profile)) {
-      return false;
-    }
+    return typeof header !== 'string' && this.#opened([{ bytes, header }], bodyOf);
+  }
+
+  /**
+   * Verifies an aggregate of a series, one that stands alone, or all parts of a merged proof.
+   *
+   * @param open opens the common body of the elements; undefined if it is refused whatever their
+   *   statements are
+   */
+  async #opened(
+    elements: readonly Element[],
+    open: (first: Element) => Body | undefined,
+  ): Promise<boolean> {
+    const { header } = elements[0]!;
+    if (!this.#options.profiles.includes(header.profile)) return false;
     this.#first ??= header;
     if (!isOneProfile(this.#first, header)) return false;
-    const element = ElementVerifier.open({ bytes, header });
-    if (element === undefined) return false;
+    const body = open(elements[0]!);
+    if (body === undefined) return false;
     try {
-      for (let left = header.kinds.length; left > 0; ) {
-        if (!(await this.#read(left))) return false;
-        if (!(await this.#run(element.add(this.#block)))) return false;
-        left -= this.#block.statements.length;
+      for (const element of elements) {
+        if (!(await this.#statements(element.header, body))) return false;
       }
-      return element.conclude();
+      return body instanceof BundleReader ? body.isAtEnd() : body.conclude();
     } finally {
-      element.close();
+      if (!(body instanceof BundleReader)) body.close();
     }
+  }
+
+  /** Takes the statements of an element. @returns false if they are refused */
+  async #statements(header: ParsedHeader, body: Body): Promise<boolean> {
+    const own = new ElementStatements(header, body);
+    for (let left = header.kinds.length; left > 0; ) {
+      if (!(await this.#read(left))) return false;
+      if (!(await this.#run(own.add(this.#block)))) return false;
+      left -= this.#block.statements.length;
+    }
+    return own.areRight();
   }
 
   /** Reads the next block of statements, at most `most`. @returns false if they end in it */
@@ -131,21 +155,21 @@ class StreamVerifier {
   }
 }
 
-/** One aggregate, whose statements arrive in blocks. */
-class ElementVerifier {
+type Body = BundleReader | ProofInBlocks;
+
+const bodyOf = (element: Element): Body | undefined =>
+  element.header.format === 'bundle'
+    ? new BundleReader(element.bytes, element.header)
+    : openProof(element);
+
+/** The statements of one aggregate or of one part, which arrive in blocks. */
+class ElementStatements {
   readonly #header: ParsedHeader;
-  readonly #body: BundleReader | ProofInBlocks;
+  readonly #body: Body;
   readonly #hash: StatementHash;
   #count = 0;
 
-  /** @returns undefined if the aggregate is refused whatever its statements are */
-  static open(element: Element): ElementVerifier | undefined {
-    const isBundle = element.header.format === 'bundle';
-    const body = isBundle ? new BundleReader(element.bytes, element.header) : openProof(element);
-    return body && new ElementVerifier(element.header, body);
-  }
-
-  private constructor(header: ParsedHeader, body: BundleReader | ProofInBlocks) {
+  constructor(header: ParsedHeader, body: Body) {
     this.#header = header;
     this.#body = body;
     this.#hash = new StatementHash(header.kinds.length);
@@ -171,13 +195,8 @@ class ElementVerifier {
     return invalidItems(items, profile).length === 0;
   }
 
-  /** Returns whether the aggregate is valid, after all statements. */
-  conclude(): boolean {
-    if (!equal(this.#hash.digest(), this.#header.statement)) return false;
-    return this.#body instanceof BundleReader ? this.#body.isAtEnd() : this.#body.conclude();
-  }
-
-  close(): void {
-    if (!(this.#body instanceof BundleReader)) this.#body.close();
+  /** Returns whether the header is about them, after all of them. */
+  areRight(): boolean {
+    return equal(this.#hash.digest(), this.#header.statement);
   }
 }

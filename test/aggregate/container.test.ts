@@ -309,7 +309,7 @@ describe('container', () => {
     expect(found.bodyAt).toBe(45 + 40 * MAX_ITEMS);
   });
 
-  it('reads headers of parts, which lack magic, format and version and have a tag of their row', () => {
+  it('reads headers of parts, which have no magic and the tag of their row', () => {
     const row = { set: 512, bucket: 3, partHash: pattern(32, 9) } as const;
     const fields = fieldsOf([0, 0, 0], explicitSalts(3), 'proof');
     const bytes = encodePartHeader(fields, row);

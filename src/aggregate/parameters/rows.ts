@@ -243,7 +243,7 @@ function readTail(row: LevelRow, before: OrdinaryLevel): TailLevel {
 }
 
 /** SHAKE256 of a row as JSON without white space, 32 bytes. */
-const hashOfRow = (row: TableRow | PartRow | MergedRow): Uint8Array =>
+export const hashOfRow = (row: TableRow | PartRow | MergedRow): Uint8Array =>
   shake256([ascii(JSON.stringify(row))], 32).slice();
 
 const widthOf = (set: 512 | 1024): number => set / 32 + 1;

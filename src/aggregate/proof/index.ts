@@ -2,7 +2,12 @@
  * The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the
  * parts of both that run in other threads. README.md gives an overview.
  */
-export { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './constants.ts';
+export {
+  CLAIMED_BITS,
+  claimedBitsOf,
+  MAX_SECTION_ITEMS,
+  MERGED_CLAIMED_BITS,
+} from './constants.ts';
 export { holdInstances } from './instances.ts';
 export { holdKeys, keptKeyBytes } from './keyCache.ts';
 export {
@@ -28,7 +33,7 @@ export {
   proveSection,
   type SectionItem,
 } from './prover/prove.ts';
-export { mergedParametersFor, mostParts, parametersFor } from './shapes.ts';
+export { mergedParametersFor, mergedRowsOf, parametersFor } from './shapes.ts';
 export { proofSize } from './size.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
 export type { StatedItem } from './verifier/foldItems.ts';
@@ -42,3 +47,10 @@ export {
   verifySection,
   verifySectionIn,
 } from './verifier/verify.ts';
+export {
+  MergedInBlocks,
+  type MergedToVerify,
+  openMerged,
+  verifyMerged,
+  verifyMergedIn,
+} from './verifier/verifyMerged.ts';

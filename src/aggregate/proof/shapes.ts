@@ -3,8 +3,11 @@
  * (docs/protocol.md, 3 and 6.2).
  */
 import type { ParameterSet } from '../../falcon/index.ts';
+import { equal } from '../../shared/bytes.ts';
 import {
+  hashOfRow,
   type MergedParameters,
+  type MergedRow,
   type OrdinaryLevel,
   type Parameters,
   readMergedRow,
@@ -40,9 +43,9 @@ export function mergedParametersFor(
   return row === undefined ? undefined : readMergedRow(row, parts);
 }
 
-/** Maximum number of parts of a merged proof; 0 if there is no row for this set. */
-export const mostParts = (set: ParameterSet): number =>
-  Math.max(0, ...MERGED_TABLE.flatMap(([[of], most]) => (of === degreeOf(set) ? [most] : [])));
+/** The merged rows of the part row with this hash, the smallest first. */
+export const mergedRowsOf = (partHash: Uint8Array): MergedRow[] =>
+  MERGED_TABLE.filter(([part]) => equal(hashOfRow(part), partHash));
 
 /** The number of the pair (a, b), a <= b, of r rows. */
 export const pairIndex = (r: number, a: number, b: number): number =>

@@ -90,8 +90,14 @@ async function execute({ io, positionals, option, report, progress }: Invocation
     await writeOutput(extract, formatTaskFile(items), io);
   }
   const { format, count, sizes, elements } = inspectAggregate(aggregate);
-  const how = { bundle: 'bundled', proof: 'proved', series: 'in a series' }[format];
-  const parts = elements === undefined ? '' : `${plural(elements.length, 'aggregate')}, `;
+  const how = {
+    bundle: 'bundled',
+    proof: 'proved',
+    series: 'in a series',
+    merged: 'in one proof',
+  }[format];
+  const one = format === 'merged' ? 'part' : 'aggregate';
+  const parts = elements === undefined ? '' : `${plural(elements.length, one)}, `;
   report(
     { ok: true, count, format, aggregate_bytes: aggregate.length, sizes },
     `valid: ${plural(count, 'signature')} ${how} in ` +

@@ -133,8 +133,30 @@ export function planFolds(input: FoldInput, parts: number): FoldPlan {
 export const costOfPart = (costs: readonly number[], parts: number): number =>
   Math.max(SMALL_COST, costs.reduce((sum, cost) => sum + cost, 0) / parts);
 
+/** Parts of about equal cost of a merged proof: of every part, then of the levels after them. */
+export interface MergedPlan {
+  readonly parts: readonly (readonly FoldJob[])[];
+  readonly rest: RestPlan;
+}
+
+/** @param parts approximate number of parts; with 1, no fold is divided */
+export function planMerged(
+  inputs: readonly ItemsInput[],
+  parameters: Parameters,
+  seeds: RestSeeds,
+  parts: number,
+): MergedPlan {
+  const uses = usesOfLevels(parameters, seeds);
+  const costs = [...inputs.map(costOfItems), costOfRest(parameters, uses)];
+  const wanted = parts === 1 ? Number.POSITIVE_INFINITY : costOfPart(costs, parts);
+  return {
+    parts: inputs.map((input) => planItems(input, wanted)),
+    rest: planRest(parameters, seeds, uses, wanted),
+  };
+}
+
 /** The folds after level 0, and the function that joins their results. */
-interface RestPlan {
+export interface RestPlan {
   readonly jobs: readonly FoldJob[];
   assemble(results: readonly ResultHere[]): Folded['rows'];
 }

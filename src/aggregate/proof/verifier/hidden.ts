@@ -179,8 +179,8 @@ export function rowCoefficients(lab: Labrador, uses: readonly FoldedUse[]): (rea
 }
 
 /**
- * sum_k beta_k sum_j omega^(k)_(row, j) X^-4j, for all rows of a level or a part. They are residues,
- * returned as separate low and high parts so that the products stay exact.
+ * sum_k beta_k sum_j omega^(k)_(row, j) X^-4j, for all rows of a level or a part. These are
+ * residues, returned as separate low and high parts so that the products stay exact.
  */
 function quarterCoefficients(
   lab: Labrador,

@@ -45,8 +45,8 @@ export class Placing {
   }
 
   /**
-   * The forms of the rows of z, before digits and signs, times chi: equal rows of z_0, z_1, ... have
-   * the form of z, times -2^(b i). Of several parts, their sums.
+   * The forms of the rows of z, before digits and signs, times chi: equal rows of z_0, z_1, ...
+   * have the form of z, times -2^(b i). Of several parts, their sums.
    */
   ofZ(parts: readonly number[]): number[] {
     const { lab, c } = this.folding;

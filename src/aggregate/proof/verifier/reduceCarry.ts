@@ -39,8 +39,8 @@ import type { LevelSeeds } from './replay.ts';
 const RUN = 256;
 
 /**
- * Adds the claim of a part of the previous level to phi_z, except what `foldKeysOnRows` returns, and
- * its right side to the form at `b`.
+ * Adds the claim of a part of the previous level to phi_z, except what `foldKeysOnRows` returns,
+ * and its right side to the form at `b`.
  *
  * @param omegas the scalars of the lifts of this level, for the part
  * @returns a_ab of this level

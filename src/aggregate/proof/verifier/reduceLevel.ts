@@ -149,7 +149,8 @@ export function foldExtensions(
 }
 
 /**
- * The constraints that the claims of all parts leave, the lifts and the padding, on rows of `shape`.
+ * The constraints that the claims of all parts leave, the lifts and the padding, on rows of
+ * `shape`.
  *
  * @param folds phi_z of the keys before and of the projection
  * @param isHidden true if the level hides its lifts, which are then not part of its right side

@@ -7,6 +7,7 @@ import { SALT_BYTES } from '../../../falcon/salts.ts';
 import { type Parameters, readRow, type TableRow } from '../../parameters/rows.ts';
 import type { Statement } from '../../statement.ts';
 import { bestModule, type Labrador, type ModuleName } from '../../wasm.ts';
+import type { Claim } from '../claim.ts';
 import { projectionsOf } from '../fields.ts';
 import { keepInstance, onInstance, takeInstance } from '../instances.ts';
 import { isShortProjection } from '../projection.ts';
@@ -14,11 +15,13 @@ import { parametersFor } from '../shapes.ts';
 import { type Trace, Transcript } from '../transcript.ts';
 import { type FoldedItems, ItemsFolder, type StatedItem } from './foldItems.ts';
 import {
+  type Folded,
   type FoldInput,
   type FoldJob,
   type FoldPlan,
   type FoldResult,
   foldHere,
+  type ItemsInput,
   planFolds,
   type ResultHere,
   shapeOfItems,
@@ -27,7 +30,7 @@ import { type ParsedSection, parseSection } from './parse.ts';
 import { reduceLevel } from './reduceLevel.ts';
 import { reduceLevelZero } from './reduceLevelZero.ts';
 import { reduceTail } from './reduceTail.ts';
-import { replay, type SectionSeeds } from './replay.ts';
+import { type RestSeeds, replay, type SectionSeeds } from './replay.ts';
 
 /** The bytes of a section, and the other input of the verifier but for its items. */
 export interface SectionBytes {
@@ -154,16 +157,66 @@ export const statedItems = (statements: readonly Statement[], salts: Uint8Array)
     return { publicKey, message, salt };
   });
 
+/** An idle instance that is held from call to call. */
+export class HeldInstance {
+  readonly #module = bestModule();
+  readonly lab = takeInstance(this.#module, 'rest');
+  readonly #mark = this.lab.kernels.mark();
+  #isTrapped = false;
+
+  /** @returns false if the module traps: the verifier must not throw for any bytes */
+  guard(body: (lab: Labrador) => boolean): boolean {
+    try {
+      return body(this.lab);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** The same for work in parts; yields its progress. */
+  *guardParts(parts: (lab: Labrador) => Generator<number, boolean>): Generator<number, boolean> {
+    try {
+      return yield* parts(this.lab);
+    } catch (error) {
+      return this.#failed(error);
+    }
+  }
+
+  /** Frees all allocations. */
+  reset(): void {
+    this.lab.kernels.reset(this.#mark);
+  }
+
+  /** Returns the instance, which is not reused after a trap. */
+  close(): void {
+    this.reset();
+    if (!this.#isTrapped) keepInstance(this.#module, 'rest', this.lab);
+  }
+
+  #failed(error: unknown): false {
+    this.#isTrapped = true;
+    if (error instanceof WebAssembly.RuntimeError) return false;
+    throw error;
+  }
+}
+
+/** Folds the items of a section or a part, which arrive in blocks. */
+export function folderOf(lab: Labrador, input: ItemsInput): ItemsFolder {
+  const shape = shapeOfItems(input);
+  return new ItemsFolder(lab, {
+    shape,
+    columns: { from: 0, to: shape.level.n },
+    seeds: input.seeds.first,
+  });
+}
+
 /**
  * The sections of a proof, whose items arrive in blocks and are forgotten. Takes an idle instance,
  * which `close` returns.
  */
 export class SectionsInBlocks {
-  readonly #module = bestModule();
-  readonly #lab = takeInstance(this.#module, 'rest');
-  readonly #mark = this.#lab.kernels.mark();
+  readonly #held = new HeldInstance();
   readonly #sections: { begun: Begun; folder: ItemsFolder; folded: number }[] = [];
-  #isTrapped = false;
 
   /**
    * @param counts number of items of each section
@@ -180,17 +233,12 @@ export class SectionsInBlocks {
   }
 
   #start(sections: readonly Begun[]): boolean {
-    try {
+    return this.#held.guard((lab) => {
       for (const begun of sections) {
-        const shape = shapeOfItems(begun.input);
-        const columns = { from: 0, to: shape.level.n };
-        const folder = new ItemsFolder(this.#lab, { shape, columns, seeds: begun.seeds.first });
-        this.#sections.push({ begun, folder, folded: 0 });
+        this.#sections.push({ begun, folder: folderOf(lab, begun.input), folded: 0 });
       }
       return true;
-    } catch (error) {
-      return this.#failed(error);
-    }
+    });
   }
 
   /** Folds the next items of a section; yields the progress. @returns false for a bad key */
@@ -198,34 +246,22 @@ export class SectionsInBlocks {
     const section = this.#sections[number]!;
     const from = section.folded;
     section.folded += items.length;
-    try {
-      return yield* section.folder.add({ from, to: section.folded }, items);
-    } catch (error) {
-      return this.#failed(error);
-    }
+    return yield* this.#held.guardParts(() =>
+      section.folder.add({ from, to: section.folded }, items),
+    );
   }
 
   /** Returns whether all sections are proved, after all items. */
   conclude(): boolean {
-    try {
-      return this.#sections.every(
-        ({ begun, folder }) => concludeHere(this.#lab, begun, folder.finish()) !== undefined,
-      );
-    } catch (error) {
-      return this.#failed(error);
-    }
+    return this.#held.guard((lab) =>
+      this.#sections.every(
+        ({ begun, folder }) => concludeHere(lab, begun, folder.finish()) !== undefined,
+      ),
+    );
   }
 
   close(): void {
-    this.#lab.kernels.reset(this.#mark);
-    if (!this.#isTrapped) keepInstance(this.#module, 'rest', this.#lab);
-  }
-
-  /** The verifier must not throw for any bytes. The instance is not reused. */
-  #failed(error: unknown): false {
-    this.#isTrapped = true;
-    if (error instanceof WebAssembly.RuntimeError) return false;
-    throw error;
+    this.#held.close();
   }
 }
 
@@ -236,11 +272,7 @@ const concludeHere = (lab: Labrador, begun: Begun, ofBlocks?: FoldedItems): numb
     return conclude(lab, begun, results, ofBlocks);
   });
 
-/**
- * Reduces level by level down to the tail.
- *
- * @returns the end of the section; undefined if it is rejected
- */
+/** @returns the end of the section; undefined if it is rejected */
 function conclude(
   lab: Labrador,
   { parameters, section, seeds, transcript, plan }: Begun,
@@ -249,24 +281,52 @@ function conclude(
 ): number | undefined {
   const folded = plan.assemble(results, ofBlocks);
   if (folded === undefined) return undefined;
-  const { items, rows } = folded;
-  const { levels, tail } = section;
-  let claim = reduceLevelZero(lab, parameters, items, levels[0]!, seeds.first);
+  const [zero] = section.levels;
+  const claim = reduceLevelZero(lab, parameters, folded.items, zero!, seeds.first);
   if (claim === undefined) return undefined;
+  const isProved = reduceRest(
+    lab,
+    { parameters, section, seeds, transcript },
+    [claim],
+    folded.rows,
+  );
+  return isProved ? section.end : undefined;
+}
+
+/** What the levels after the first need, but for the claims of the first and the folds. */
+export interface RestToReduce {
+  readonly parameters: Parameters;
+  readonly section: ParsedSection;
+  readonly seeds: RestSeeds;
+  readonly transcript: Transcript;
+}
+
+/**
+ * Reduces level by level down to the tail.
+ *
+ * @param first the claim of level 0, or those of all parts
+ */
+export function reduceRest(
+  lab: Labrador,
+  { parameters, section, seeds, transcript }: RestToReduce,
+  first: readonly Claim[],
+  rows: Folded['rows'],
+): boolean {
+  const { levels, tail } = section;
+  let claims = first;
   for (const [i, level] of parameters.levels.slice(1).entries()) {
     const fields = levels[i + 1]!;
-    claim = reduceLevel(lab, level, [claim], rows[i]!, fields, seeds.ordinary[i]!);
+    claims = [reduceLevel(lab, level, claims, rows[i]!, fields, seeds.ordinary[i]!)];
   }
   const last = rows.at(-1)!;
-  const isProved = reduceTail(lab, parameters, claim, last, tail, seeds.tail, transcript);
-  return isProved ? section.end : undefined;
+  return reduceTail(lab, parameters, claims[0]!, last, tail, seeds.tail, transcript);
 }
 
 /**
  * Checks the bounds on the projections of all levels, on those of x alone, and on the last message
  * (11.1), in numbers: the sum of the last message is below 2^53.
  */
-function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
+export function normsHold({ levels, tail }: Parameters, section: ParsedSection): boolean {
   return (
     [...levels, tail].every(({ inSq, ofX }, i) =>
       projectionsOf(section.levels[i] ?? section.tail).every(
