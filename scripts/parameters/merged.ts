@@ -23,7 +23,7 @@ import {
 } from './check.ts';
 import { checkHidden } from './checkHidden.ts';
 import { checkProjections, type Fail } from './checkProjections.ts';
-import { checkRanges } from './checkRanges.ts';
+import { checkRanges, onPlacesOfPart } from './checkRanges.ts';
 import { ACCEPTED, PAIRS } from './constants.ts';
 import { errorBits, type Round, rounds } from './errors.ts';
 
@@ -181,8 +181,7 @@ function checkLevels(row: MergedRow, fail: Fail): void {
   checkChain({ ...whole, levels: [zero, after, ...rest] }, fail);
   checkTail(whole, fail);
   checkCodes(whole, fail);
-  // what a part puts on a place is reduced before its chi multiplies it: less than counted here
-  checkRanges(whole, fail);
+  checkRanges(whole, fail, onPlacesOfPart);
   checkExact(whole, fail);
   checkBinding(mergedCommitments(merged), fail);
   checkRounds(whole, fail);

@@ -136,6 +136,11 @@ describe('the check refuses', () => {
     ['a cut of t', withNumbers(2, { ct: 3 }), 'level 2: ct (3.7)'],
     ['digits of z', withNumbers(2, { b: 14 }), 'level 2: digits of z (p. 6.3)'],
     ['a bound of an x that is not hidden', [OPEN, MOST, LEVELS], 'XP (m. 1.1)'],
+    [
+      'three digits of 13 bits, times chi',
+      [[PART[0], PART[1], PART[2].with(1, 3).with(2, 13), PART[3]], MOST, LEVELS],
+      'level 1: range of phi (kernels)',
+    ],
     ['rows in quarters', withNumbers(1, { k: 2 ** 21 }), 'level 1: range of quarters (kernels)'],
     [
       '10,000 items',

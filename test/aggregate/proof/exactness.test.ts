@@ -4,8 +4,8 @@
  * bounded for every row of the table, in bits.
  */
 import { expect, test } from 'vitest';
-import { readRow } from '../../../src/aggregate/parameters/rows.ts';
-import { TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
+import { type Parameters, readMergedRow, readRow } from '../../../src/aggregate/parameters/rows.ts';
+import { MERGED_TABLE, TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { fact } from '../../support/facts.ts';
 
 /** P/2 (1 - 2^-12.4), docs of assembly/labrador/ntt.ts */
@@ -24,9 +24,12 @@ test('no integer of the verifier reaches half the product of the primes', (conte
     largest = Math.max(largest, Math.log2(bound));
     expect(Math.log2(bound), what).toBeLessThan(LIMIT);
   };
-  for (const row of TABLE) {
-    const { levels, tail, set, bucket } = readRow(row);
-    const name = `${set} ${bucket}`;
+  const rows: Parameters[] = [
+    ...TABLE.map(readRow),
+    ...MERGED_TABLE.map((row) => readMergedRow(row, row[1])),
+  ];
+  for (const { levels, tail, set, bucket } of rows) {
+    const name = `${set} ${bucket} ${levels[1]?.parts?.most ?? ''}`;
     const lifted = LIFTS * SHORT * C * HALF_Q; // c_a times the lifts of a place
     const first = levels[0]!;
     const ofPair = (1 + ALPHA) * lifted + lifted + (2 ** 13 + 1) * (lifted + 2 * C);
@@ -41,10 +44,21 @@ test('no integer of the verifier reaches half the product of the primes', (conte
       const onH = (C * C + SHORT) * 2 ** (bu * (fu - 1));
       const onV = onKeys + onT + onG + onH + 1;
       holds(`${name} level ${i}: phi of z before it is reduced`, (kappa * SHORT + 1) * HALF_Q);
-      const onZ = HALF_Q * sum(f, (digit) => C * 2 ** (b * digit)) * next.rows[0]!;
-      const rowsOfV = next.rows[f]!;
-      holds(`${name} level ${i + 1}`, onZ + rowsOfV * C * onV + next.r * (lifted + C * 4));
+      const rowsOfV = next.rows.at(-1)!;
+      const digits = sum(f, (digit) => C * 2 ** (b * digit)) * next.rows[0]!;
       holds(`${name} level ${i}: right side`, (3 * kappa1 + LIFTS + 1) * SHORT * 2 ** 44);
+      const ofLevel = next.r * (lifted + C * 4);
+      if ('parts' in next) {
+        // reduced, as the keys are, before chi multiplies both; (Q) and (T_b) beside them
+        const { most } = next.parts!;
+        holds(`${name} level ${i}: v before it is reduced`, onV);
+        const onZ = most * 2 * SHORT * HALF_Q * digits;
+        const ofV = rowsOfV * C * (2 * SHORT + 2) * HALF_Q;
+        holds(`${name} level ${i + 1}`, onZ + ofV + ofLevel);
+        holds(`${name} right side`, most * SHORT * HALF_Q + LIFTS * SHORT * 2 ** 44);
+        continue;
+      }
+      holds(`${name} level ${i + 1}`, HALF_Q * digits + rowsOfV * C * onV + ofLevel);
     }
 
     const most = (code: number): number => 2 ** (8 + Math.floor(code / 8));

@@ -3,8 +3,8 @@
  * the rows are computed; they are never stored.
  *
  * A form represents an integer polynomial below CRT_PRODUCT / 2 = 2^80.8. With all c_a the sum is
- * below 2^78.1 at every row of the table, although folded keys are not reduced mod q: `checkFolds`
- * of scripts/parameters/check.ts.
+ * below 2^78.1 at every row of the table, although folded keys are not reduced mod q; at merged
+ * levels, where they are, it is below 2^72.5: `checkFolds` of scripts/parameters/checkRanges.ts.
  */
 import {
   BLOCK_BYTES,
