@@ -31,7 +31,14 @@ import {
 } from './container.ts';
 import { MERGED_VERSION, type MergedFile, verifyMergedFile } from './mergedFormat.ts';
 import { aggregateWith, verifyWith } from './onThreads.ts';
-import { openAggregate, readClaims, verifiedSignatures } from './openAggregate.ts';
+import {
+  type Claim,
+  type ElementClaims,
+  type OpenElement,
+  openElements,
+  readClaims,
+  verifiedSignatures,
+} from './openAggregate.ts';
 import {
   type AcceptOptions,
   type AggregateOptions,
@@ -60,12 +67,7 @@ import {
   type WorkOptions,
 } from './options.ts';
 import { mergeWith, type PartToMerge, partWith } from './parts.ts';
-import {
-  CLAIMED_BITS,
-  claimedBitsOf,
-  MAX_SECTION_ITEMS,
-  MERGED_CLAIMED_BITS,
-} from './proof/index.ts';
+import { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './proof/index.ts';
 import { verifyProof } from './proofFormat.ts';
 import type { SaltCoding } from './salts.ts';
 import { type Element, isSeries, MAX_ELEMENTS, SERIES_VERSION, seriesIdentity } from './series.ts';
@@ -347,13 +349,15 @@ export function verifyAggregate(
   statements: readonly Statement[],
   options?: AcceptOptions,
 ): boolean {
-  const read = readClaims(aggregate, statements, readAccepted(options));
-  if (read === undefined) return false;
-  const { claims, merged } = read;
+  const elements = readClaims(aggregate, statements, readAccepted(options));
+  return elements?.every(verifyElement) ?? false;
+}
+
+function verifyElement({ claims, merged }: ElementClaims): boolean {
   if (merged !== undefined) return verifyMergedFile(merged, claims);
-  return claims.every((claim) =>
-    claim.header.format === 'proof' ? verifyProof(claim) : verifiedSignatures(claim) !== undefined,
-  );
+  const [claim] = claims as readonly [Claim];
+  const isProof = claim.header.format === 'proof';
+  return isProof ? verifyProof(claim) : verifiedSignatures(claim) !== undefined;
 }
 
 /**
@@ -419,7 +423,8 @@ export function extractSignatures(
   statements: readonly Statement[],
   options?: AcceptOptions,
 ): Uint8Array<ArrayBuffer>[] {
-  const claims = readClaims(aggregate, statements, readAccepted(options))?.claims;
+  const opened = readClaims(aggregate, statements, readAccepted(options));
+  const claims = opened?.flatMap((element) => element.claims);
   if (claims?.some(({ header }) => header.format === 'proof')) {
     throw new CodedError('NO_SIGNATURES');
   }
@@ -443,14 +448,27 @@ export function extractSignatures(
  */
 export function inspectAggregate(aggregate: Uint8Array): AggregateInfo {
   const bytes = copyBytes('aggregate', aggregate);
-  const opened = openAggregate(bytes);
-  if (typeof opened === 'string') {
-    throw new CodedError('BAD_AGGREGATE', { message: FAULTS[opened], cause: opened });
+  const elements = openElements(bytes);
+  if (typeof elements === 'string') {
+    throw new CodedError('BAD_AGGREGATE', { message: FAULTS[elements], cause: elements });
   }
-  const { elements, merged } = opened;
-  const infos = elements.map((element) => infoOf(element, merged));
-  if (merged === undefined && !isSeries(bytes)) return infos[0]!;
-  return infoOfList(bytes, elements, infos, merged);
+  const infos = elements.map(infoOfElement);
+  if (!isSeries(bytes)) return infos[0]!;
+  const count = (format: AggregateInfo['format']): number =>
+    infos.reduce((sum, info) => sum + (info.format === format ? info.parameterSets.length : 0), 0);
+  const [sections, merged] = [count('proof'), count('merged')];
+  const bits = sections + merged > 0 ? claimedBitsOf(sections, merged) : undefined;
+  return infoOfList(bytes, 'series', infos, bits);
+}
+
+function infoOfElement({ bytes, parts, merged }: OpenElement): AggregateInfo {
+  if (merged === undefined) return infoOf(parts[0]!);
+  const infos = parts.map((part) => infoOf(part, merged));
+  const info = infoOfList(bytes, 'merged', infos, claimedBitsOf(0, 1));
+  // the proof of all parts follows their headers
+  const body = bytes.length - merged.bodyAt;
+  const header = info.sizes.header - body;
+  return { ...info, sizes: { ...info.sizes, header, body } };
 }
 
 /** @param merged the proof whose part the element is */
@@ -473,7 +491,7 @@ function infoOf({ bytes, header }: Element, merged?: MergedFile): AggregateInfo 
     }),
     ...(format === 'proof' && {
       rowTag: toHex(merged ? partTag(merged.parameters.partHash) : rowTag(kinds)!),
-      claimedBits: merged ? MERGED_CLAIMED_BITS : CLAIMED_BITS,
+      claimedBits: merged ? claimedBitsOf(0, 1) : CLAIMED_BITS,
     }),
     parameterSets: sets,
     items,
@@ -492,29 +510,26 @@ const profilesOf = (sets: readonly ParameterSet[], profile: Profile): AggregateI
 
 function infoOfList(
   bytes: Uint8Array,
-  elements: readonly Element[],
+  format: 'series' | 'merged',
   infos: readonly AggregateInfo[],
-  merged: MergedFile | undefined,
+  claimedBits: number | undefined,
 ): AggregateInfo {
   const sum = (value: (info: AggregateInfo) => number): number =>
     infos.reduce((all, info) => all + value(info), 0);
   const { profile } = infos[0]!;
   const sets = SETS.filter((set) => infos.some((info) => info.parameterSets.includes(set)));
-  const sections = sum((info) => (info.format === 'proof' ? info.parameterSets.length : 0));
-  const salts = sum(({ sizes }) => sizes.salts);
-  const body = merged ? bytes.length - merged.bodyAt : sum(({ sizes }) => sizes.body);
-  const bits = merged ? MERGED_CLAIMED_BITS : claimedBitsOf(sections);
+  const [salts, body] = [sum(({ sizes }) => sizes.salts), sum(({ sizes }) => sizes.body)];
   return {
-    format: merged ? 'merged' : 'series',
-    version: merged ? MERGED_VERSION : SERIES_VERSION,
+    format,
+    version: format === 'merged' ? MERGED_VERSION : SERIES_VERSION,
     count: sum(({ count }) => count),
     profile,
     profiles: profilesOf(sets, profile),
     saltRuns: infos.flatMap(({ saltRuns }) => saltRuns),
-    ...(sections > 0 && { claimedBits: bits }),
+    ...(claimedBits !== undefined && { claimedBits }),
     parameterSets: sets,
     items: infos.flatMap(({ items }) => items),
-    statement: seriesIdentity(elements),
+    statement: seriesIdentity(infos),
     sizes: { total: bytes.length, header: bytes.length - salts - body, salts, body },
     elements: infos,
   };

@@ -9,7 +9,13 @@ import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
 import { type AggregateItem, invalidItems, startBatch, type VerifiedBatch } from './batch.ts';
 import { encodeAggregate, requireFormat } from './chooseFormat.ts';
 import { verifyMergedFileIn } from './mergedFormat.ts';
-import { type Claim, isAbout, itemsOfBundle, openClaims } from './openAggregate.ts';
+import {
+  type Claim,
+  type ElementClaims,
+  isAbout,
+  itemsOfBundle,
+  openClaims,
+} from './openAggregate.ts';
 import type { AcceptOptions, PoolAggregateOptions, ProfileOption, WorkOptions } from './options.ts';
 import { type FoldJob, type FoldResult, foldOnIdle } from './proof/index.ts';
 import { isTooLongForProof, type ProofStats, verifyProofIn } from './proofFormat.ts';
@@ -129,37 +135,44 @@ export async function verifyWith(
   const opened = openClaims(aggregate, statements, options.profiles);
   throwIfAborted(signal);
   if (opened === undefined) return false;
-  const { claims, merged } = opened;
-  const total = claims.reduce((sum, claim) => sum + claim.statements.length, 0);
+  const countOf = ({ claims }: ElementClaims): number =>
+    claims.reduce((sum, claim) => sum + claim.statements.length, 0);
+  const total = opened.reduce((sum, element) => sum + countOf(element), 0);
   let isValid = true;
   let before = 0;
-  if (merged !== undefined) {
-    isValid = await verifyProofWith(pool, claims, options, (parts, fold) =>
-      verifyMergedFileIn(merged, claims, parts, (jobs) => fold(jobs, total)),
-    );
-  }
-  for (const claim of merged === undefined ? claims : []) {
+  for (const element of opened) {
     const start = before;
-    const ofClaim: WorkOptions & AcceptOptions = {
+    const ofElement: WorkOptions & AcceptOptions = {
       ...options,
       ...(onProgress && {
         onProgress: ({ done }) => onProgress({ phase: 'verifying', done: start + done, total }),
       }),
     };
-    isValid = await verifyClaimWith(pool, claim, ofClaim);
+    isValid = await verifyElementWith(pool, element, ofElement);
     if (!isValid) break;
-    before += claim.statements.length;
+    before += countOf(element);
   }
   throwIfAborted(signal);
   onProgress?.({ phase: 'verifying', done: total, total });
   return isValid;
 }
 
-async function verifyClaimWith(
+async function verifyElementWith(
   pool: AggregateThreads,
-  claim: Claim,
+  { claims, merged }: ElementClaims,
   options: WorkOptions & AcceptOptions,
 ): Promise<boolean> {
+  if (merged !== undefined) {
+    return verifyProofWith(pool, claims, options, (parts, fold) =>
+      verifyMergedFileIn(merged, claims, parts, (jobs) => {
+        return fold(
+          jobs,
+          claims.reduce((sum, claim) => sum + claim.statements.length, 0),
+        );
+      }),
+    );
+  }
+  const [claim] = claims as readonly [Claim];
   if (claim.header.format === 'proof') {
     return verifyProofWith(pool, [claim], options, (parts, fold) =>
       verifyProofIn(claim, parts, fold),

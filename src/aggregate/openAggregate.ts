@@ -5,10 +5,10 @@ import { equal } from '../shared/bytes.ts';
 import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
-import { type HeaderFault, MAX_ITEMS, setOfKind } from './container.ts';
+import { type HeaderFault, MAX_ITEMS, parseHeader, setOfKind } from './container.ts';
 import { isMerged, type MergedFile, openMergedFile } from './mergedFormat.ts';
 import { areCodedAs, completeSalts } from './salts.ts';
-import { type Element, isSeries, openElements } from './series.ts';
+import { type Element, isSeries, piecesOf } from './series.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 /** An aggregate and its statements, in private memory. */
@@ -18,8 +18,9 @@ export interface Claim extends Element {
   readonly salts: Uint8Array;
 }
 
-/** The aggregates of a series, one that stands alone, or the parts of a merged proof. */
-export interface Claims {
+/** An element of a series, or an aggregate that stands alone, and what it claims. */
+export interface ElementClaims {
+  /** one; of a merged proof, those of its parts */
   readonly claims: readonly Claim[];
   /** the proof of all parts */
   readonly merged?: MergedFile;
@@ -36,9 +37,9 @@ export function readClaims(
   aggregate: unknown,
   statements: unknown,
   profiles?: readonly Profile[],
-): Claims | undefined {
+): ElementClaims[] | undefined {
   const opened = openClaims(aggregate, statements, profiles);
-  return opened?.claims.every(isAbout) ? opened : undefined;
+  return opened?.every(({ claims }) => claims.every(isAbout)) ? opened : undefined;
 }
 
 /**
@@ -51,43 +52,68 @@ export function openClaims(
   aggregate: unknown,
   statements: unknown,
   profiles: readonly Profile[] = ['round3'],
-): Claims | undefined {
+): ElementClaims[] | undefined {
   const bytes = copyBytes('aggregate', aggregate);
   // No aggregate is about so many, and reading them takes long.
   const most = isSeries(bytes) || isMerged(bytes) ? Number.POSITIVE_INFINITY : MAX_ITEMS;
   if (Array.isArray(statements) && statements.length > most) return undefined;
   const read = readStatements(statements);
-  const opened = openAggregate(bytes);
-  if (typeof opened === 'string') return undefined;
-  const { elements, merged } = opened;
-  if (!profiles.includes(elements[0]!.header.profile)) {
-    return undefined;
-  }
-  if (elements.reduce((sum, { header }) => sum + header.kinds.length, 0) !== read.length) {
-    return undefined;
-  }
+  const opened = openElements(bytes);
+  if (typeof opened === 'string' || !profiles.includes(profileOf(opened[0]!))) return undefined;
+  if (opened.reduce((sum, element) => sum + countOf(element), 0) !== read.length) return undefined;
   const own = copyStatements(read);
-  const claims: Claim[] = [];
+  const all: ElementClaims[] = [];
   let at = 0;
-  for (const { bytes: element, header } of elements) {
-    const ofElement = own.slice(at, (at += header.kinds.length));
-    if (!haveSets(ofElement, header.kinds)) return undefined;
-    const salts = completeSalts(header.salts, ofElement);
-    claims.push({ bytes: element, header, statements: ofElement, salts });
+  for (const { parts, merged } of opened) {
+    const claims: Claim[] = [];
+    for (const { bytes: part, header } of parts) {
+      const ofPart = own.slice(at, (at += header.kinds.length));
+      if (!haveSets(ofPart, header.kinds)) return undefined;
+      const salts = completeSalts(header.salts, ofPart);
+      claims.push({ bytes: part, header, statements: ofPart, salts });
+    }
+    all.push({ claims, ...(merged && { merged }) });
   }
-  return { claims, ...(merged && { merged }) };
+  return all;
 }
 
-/** Returns the elements of a series, an aggregate as the only one, or parts of a merged proof. */
-export function openAggregate(
-  bytes: Uint8Array,
-): { readonly elements: readonly Element[]; readonly merged?: MergedFile } | HeaderFault {
-  if (!isMerged(bytes)) {
-    const elements = openElements(bytes);
-    return typeof elements === 'string' ? elements : { elements };
+/** An element of a series, or an aggregate that stands alone, with its headers. */
+export interface OpenElement {
+  readonly bytes: Uint8Array;
+  /** itself; of a merged proof, its parts */
+  readonly parts: readonly Element[];
+  readonly merged?: MergedFile;
+}
+
+/** The number of items of an element. */
+export const countOf = ({ parts }: OpenElement): number =>
+  parts.reduce((sum, { header }) => sum + header.kinds.length, 0);
+
+const profileOf = ({ parts }: OpenElement): Profile => parts[0]!.header.profile;
+
+/** Reads the headers of an aggregate that is not a series. */
+export function openElement(bytes: Uint8Array): OpenElement | HeaderFault {
+  if (isMerged(bytes)) {
+    const merged = openMergedFile(bytes);
+    return typeof merged === 'string' ? merged : { bytes, parts: merged.parts, merged };
   }
-  const merged = openMergedFile(bytes);
-  return typeof merged === 'string' ? merged : { elements: merged.parts, merged };
+  const header = parseHeader(bytes);
+  return typeof header === 'string' ? header : { bytes, parts: [{ bytes, header }] };
+}
+
+/**
+ * Reads the headers of the elements of a series, or of an aggregate as the only one. The fault of a
+ * series is its own, or that of its first bad element.
+ */
+export function openElements(bytes: Uint8Array): OpenElement[] | HeaderFault {
+  const elements: OpenElement[] = [];
+  for (const piece of piecesOf(bytes) ?? []) {
+    const element = openElement(piece);
+    if (typeof element === 'string') return element;
+    if (profileOf(elements[0] ?? element) !== profileOf(element)) return 'profile';
+    elements.push(element);
+  }
+  return elements.length > 0 ? elements : 'header';
 }
 
 /** Returns whether the keys are of these kinds, as many as there are statements or more. */

@@ -3,15 +3,15 @@
  *
  *   "FLRY" ‖ 3 ‖ 1 ‖ S times (u32 length ‖ aggregate) ‖ u32 0          1 <= S <= 4096
  *
- * Every element is an aggregate of format 1 or 2 for the next items, and all have the same profile.
- * The identity of the list is
+ * Every element is an aggregate of format 1, 2 or 4 for the next items, and all have the same
+ * profile. The identity of the list is
  *
  *   SHAKE256("falconry series v1" ‖ S times (u32 count ‖ statement commitment)), 32 bytes
  */
 import { shake256 } from '../falcon/points.ts';
 import { copyBytes, readList } from '../shared/arguments.ts';
 import { ascii, concatAll } from '../shared/bytes.ts';
-import { type HeaderFault, MAGIC, type ParsedHeader, parseHeader } from './container.ts';
+import { MAGIC, type ParsedHeader } from './container.ts';
 import { COMMITMENT_BYTES, u32 } from './statement.ts';
 
 /** Maximum number of aggregates in a series. */
@@ -30,7 +30,7 @@ export const LENGTH_BYTES = 4;
 
 const LABEL = ascii('falconry series v1');
 
-/** An aggregate with its header: an element of a series, or the only one. */
+/** A bundle or a proof with its header, or a part of a merged proof. */
 export interface Element {
   readonly bytes: Uint8Array;
   readonly header: ParsedHeader;
@@ -71,25 +71,20 @@ export const lengthAt = (bytes: Uint8Array, at: number): number =>
   [0, 1, 2, 3].reduce((sum, i) => 256 * sum + Number(bytes[at + i]), 0);
 
 /**
- * Returns the elements of a series, or an aggregate as the only one, with their headers. They are
- * views of the bytes. The fault of a series is its own, or that of its first bad element.
+ * Returns the bytes of the elements of a series; of an aggregate that is not one, all of them. They
+ * are views of the bytes.
+ *
+ * @returns undefined for a series that is damaged
  */
-export function openElements(bytes: Uint8Array): Element[] | HeaderFault {
-  if (!isSeries(bytes)) {
-    const header = parseHeader(bytes);
-    return typeof header === 'string' ? header : [{ bytes, header }];
-  }
-  const elements: Element[] = [];
+export function piecesOf(bytes: Uint8Array): Uint8Array[] | undefined {
+  if (!isSeries(bytes)) return [bytes];
+  const pieces: Uint8Array[] = [];
   for (let at = START_BYTES; ; ) {
     const length = lengthAt(bytes, at);
     at += LENGTH_BYTES;
-    if (length === 0) return at === bytes.length && elements.length > 0 ? elements : 'header';
-    if (!(at + length <= bytes.length) || elements.length === MAX_ELEMENTS) return 'header';
-    const element = bytes.subarray(at, (at += length));
-    const header = parseHeader(element);
-    if (typeof header === 'string') return header;
-    if (!isOneProfile(elements[0]?.header, header)) return 'profile';
-    elements.push({ bytes: element, header });
+    if (length === 0) return at === bytes.length && pieces.length > 0 ? pieces : undefined;
+    if (!(at + length <= bytes.length) || pieces.length === MAX_ELEMENTS) return undefined;
+    pieces.push(bytes.subarray(at, (at += length)));
   }
 }
 
@@ -97,8 +92,14 @@ export function openElements(bytes: Uint8Array): Element[] | HeaderFault {
 export const isOneProfile = (first: ParsedHeader | undefined, header: ParsedHeader): boolean =>
   first === undefined || first.profile === header.profile;
 
-/** Returns the identity of the list of a series. */
-export function seriesIdentity(elements: readonly Element[]): Uint8Array<ArrayBuffer> {
-  const parts = elements.flatMap(({ header }) => [u32(header.kinds.length), header.statement]);
+/** The statements of an element: their number, and the commitment to them. */
+interface Counted {
+  readonly count: number;
+  readonly statement: Uint8Array;
+}
+
+/** Returns the identity of the list of a series, or of the parts of a merged proof. */
+export function seriesIdentity(elements: readonly Counted[]): Uint8Array<ArrayBuffer> {
+  const parts = elements.flatMap(({ count, statement }) => [u32(count), statement]);
   return shake256([LABEL, ...parts], COMMITMENT_BYTES);
 }

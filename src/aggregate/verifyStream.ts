@@ -7,9 +7,9 @@ import { Slices } from '../shared/threads/slices.ts';
 import { readStatement } from './arguments.ts';
 import { invalidItems } from './batch.ts';
 import { BundleReader } from './bundle.ts';
-import { type ParsedHeader, parseHeader } from './container.ts';
-import { isMerged, openMergedFile, openMergedProof } from './mergedFormat.ts';
-import { haveSets } from './openAggregate.ts';
+import type { ParsedHeader } from './container.ts';
+import { openMergedProof } from './mergedFormat.ts';
+import { haveSets, openElement } from './openAggregate.ts';
 import type { checkStreamOptions } from './options.ts';
 import { statedItems } from './proof/index.ts';
 import { openProof, type ProofInBlocks } from './proofFormat.ts';
@@ -86,35 +86,23 @@ class StreamVerifier {
     const bytes = new Uint8Array(start.length + rest.length);
     bytes.set(start);
     bytes.set(rest, start.length);
-    if (!isMerged(bytes)) return this.#element(bytes);
-    const merged = openMergedFile(bytes);
-    return typeof merged !== 'string' && this.#opened(merged.parts, () => openMergedProof(merged));
+    return this.#element(bytes);
   }
 
+  /** An element of a series, or an aggregate that stands alone. */
   async #element(bytes: Uint8Array): Promise<boolean> {
-    const header = parseHeader(bytes);
-    return typeof header !== 'string' && this.#opened([{ bytes, header }], bodyOf);
-  }
-
-  /**
-   * Verifies an aggregate of a series, one that stands alone, or all parts of a merged proof.
-   *
-   * @param open opens the common body of the elements; undefined if it is refused whatever their
-   *   statements are
-   */
-  async #opened(
-    elements: readonly Element[],
-    open: (first: Element) => Body | undefined,
-  ): Promise<boolean> {
-    const { header } = elements[0]!;
+    const element = openElement(bytes);
+    if (typeof element === 'string') return false;
+    const { parts, merged } = element;
+    const { header } = parts[0]!;
     if (!this.#options.profiles.includes(header.profile)) return false;
     this.#first ??= header;
     if (!isOneProfile(this.#first, header)) return false;
-    const body = open(elements[0]!);
+    const body = merged === undefined ? bodyOf(parts[0]!) : openMergedProof(merged);
     if (body === undefined) return false;
     try {
-      for (const element of elements) {
-        if (!(await this.#statements(element.header, body))) return false;
+      for (const part of parts) {
+        if (!(await this.#statements(part.header, body))) return false;
       }
       return body instanceof BundleReader ? body.isAtEnd() : body.conclude();
     } finally {

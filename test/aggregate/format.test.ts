@@ -170,7 +170,7 @@ describe.each([
   it('is accepted for its statements', async () => {
     expect(verifyAggregate(proof, statements)).toBe(true);
     expect(await verifyAggregateAsync(proof, statements)).toBe(true);
-    const claim = readClaims(proof, statements)!.claims[0]!;
+    const claim = readClaims(proof, statements)![0]!.claims[0]!;
     expect(verifyProof(claim)).toBe(true);
     expect(verifyProof({ ...claim, header: { ...claim.header, format: 'bundle' } })).toBe(false);
   });
@@ -306,7 +306,7 @@ describe('a proof in the making', { timeout: 120_000 }, () => {
     batch.add([item]);
     const statement = statementCommitment(statementsOf(three));
     const forged = (await encodeProof({ ...batch.finish(), statement }))!;
-    expect(verifyProof(openClaims(forged, statementsOf([item]))!.claims[0]!)).toBe(true);
+    expect(verifyProof(openClaims(forged, statementsOf([item]))![0]!.claims[0]!)).toBe(true);
     for (const items of [[item], three]) {
       expect(verifyAggregate(forged, statementsOf(items))).toBe(false);
       expect(await verifyAggregateAsync(forged, statementsOf(items))).toBe(false);

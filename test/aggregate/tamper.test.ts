@@ -128,7 +128,7 @@ describe('a bundle made by hand is false', () => {
   it('with kinds of the other set: it is not about these statements', () => {
     const statements = statementsOf([item]);
     const padded = referenceBundle([item], { forms: [1] });
-    const claim = readClaims(padded, statements)!.claims[0]!;
+    const claim = readClaims(padded, statements)![0]!.claims[0]!;
     expect(itemsOfBundle(claim)).toHaveLength(1);
     expect(itemsOfBundle({ ...claim, header: { ...claim.header, format: 'proof' } })).toBe(
       undefined,

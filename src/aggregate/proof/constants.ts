@@ -37,8 +37,9 @@ export const LAST_RETRY = 15;
 export const SEAL_BYTES = 32;
 /** The error terms of one section, or of two, sum to at most 2^-128 (docs/soundness.md, 3.7). */
 export const CLAIMED_BITS = 128;
-/** The same of a merged proof (docs/merged.md, 4). */
-export const MERGED_CLAIMED_BITS = 126;
-/** The same of a number of sections, whose errors add up: those of one are at most 2^-130. */
-export const claimedBitsOf = (sections: number): number =>
-  Math.min(CLAIMED_BITS, Math.floor(130 - Math.log2(sections)));
+/**
+ * The same of a number of sections and of merged proofs, whose errors add up: those of one are at
+ * most 2^-130, and 2^-126.7 (docs/merged.md, 4).
+ */
+export const claimedBitsOf = (sections: number, merged = 0): number =>
+  Math.min(CLAIMED_BITS, Math.floor(-Math.log2(sections * 2 ** -130 + merged * 2 ** -126.7)));

@@ -2,12 +2,7 @@
  * The succinct proof of one section (docs/protocol.md): its prover, its verifier, its size, and the
  * parts of both that run in other threads. README.md gives an overview.
  */
-export {
-  CLAIMED_BITS,
-  claimedBitsOf,
-  MAX_SECTION_ITEMS,
-  MERGED_CLAIMED_BITS,
-} from './constants.ts';
+export { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';
 export { holdKeys, keptKeyBytes } from './keyCache.ts';
 export {

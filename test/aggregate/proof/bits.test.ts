@@ -34,5 +34,7 @@ test('residues, from integers of either sign', () => {
 });
 
 test('errors of sections add up, and never claim more than one proof does', () => {
-  expect([1, 2, 4, 5, 178].map(claimedBitsOf)).toEqual([128, 128, 128, 127, 122]);
+  expect([1, 2, 4, 5, 178].map((n) => claimedBitsOf(n))).toEqual([128, 128, 128, 127, 122]);
+  expect([1, 2, 5].map((n) => claimedBitsOf(0, n))).toEqual([126, 125, 124]);
+  expect([0, 5, 10].map((n) => claimedBitsOf(n, 1))).toEqual([126, 126, 125]);
 });
