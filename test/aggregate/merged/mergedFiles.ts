@@ -1,13 +1,15 @@
 /** Merged proofs of the slow prover, judged by the library with their rows in its table. */
-import type { MergedRow } from '../../../src/aggregate/parameters/rows.ts';
-import { readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
+
+import { afterAll, beforeAll } from 'vitest';
+import { type MergedRow, readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
 import { MERGED_TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
+import type { ParsedMerged } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { type SignedItem, signedItem } from '../../reference/items.ts';
 import { mergeParts, provePart } from '../../reference/merged/prover.ts';
 import { MERGED_TOY_ROWS } from '../../reference/merged/toyRows.ts';
 
 /** The row without cut commitments at level 1, which rows in use do not have. */
-function uncut([part, most, [one, ...rest]]: MergedRow): MergedRow {
+export function uncut([part, most, [one, ...rest]]: MergedRow): MergedRow {
   // inE, tYE and ct
   const levels = [one!.with(10, 0).with(12, 0).with(17, 0), ...rest];
   const { pairs } = readMergedRow([part, most, levels], 1).tail;
@@ -16,19 +18,43 @@ function uncut([part, most, [one, ...rest]]: MergedRow): MergedRow {
 }
 
 export const ROWS: readonly (readonly [string, MergedRow])[] = Object.entries(MERGED_TOY_ROWS).map(
-  ([name, row]) => [name.replace(/,? cut/, ''), uncut(row)] as const,
+  ([name, row]) => [name, uncut(row)] as const,
 );
+
+/** Puts these rows alone in the table. @returns a function that puts back those before */
+function putRows(rows: readonly MergedRow[]): () => void {
+  const table = MERGED_TABLE as MergedRow[];
+  const before = table.splice(0, table.length, ...rows);
+  return () => table.splice(0, table.length, ...before);
+}
 
 /** Runs `body` with these rows alone in the table. */
 export async function withRows<T>(rows: readonly MergedRow[], body: () => T): Promise<Awaited<T>> {
-  const table = MERGED_TABLE as MergedRow[];
-  const before = table.splice(0, table.length, ...rows);
+  const putBack = putRows(rows);
   try {
     return await body();
   } finally {
-    table.splice(0, table.length, ...before);
+    putBack();
   }
 }
+
+/** Runs all tests of a file with these rows alone in the table. */
+export function useRows(rows: readonly MergedRow[]): void {
+  let putBack: () => void;
+  beforeAll(() => {
+    putBack = putRows(rows);
+  });
+  afterAll(() => putBack());
+}
+
+/** Where the byte strings among the fields are. */
+export const placesOf = ({ zeros, levels, tail }: ParsedMerged, { buffer }: Uint8Array) =>
+  [...zeros, ...levels.slice(1), tail].flatMap((fields) =>
+    Object.values(fields)
+      .flat()
+      .filter((field) => field instanceof Uint8Array && field.buffer === buffer)
+      .map(({ byteOffset, length }: Uint8Array) => ({ at: byteOffset, length })),
+  );
 
 export interface MergedProof {
   readonly row: MergedRow;
