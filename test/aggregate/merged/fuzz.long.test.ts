@@ -3,12 +3,12 @@ import { openMergedFile } from '../../../src/aggregate/mergedFormat.ts';
 import { openMerged } from '../../../src/aggregate/proof/verifier/verifyMerged.ts';
 import { MERGED_TOY_ROWS } from '../../reference/merged/toyRows.ts';
 import { type Target, testFuzzOf } from '../proof/fuzz.ts';
-import { mergedProof, placesOf, uncut, useRows } from './mergedFiles.ts';
+import { mergedProof, placesOf, useRows } from './mergedFiles.ts';
 
-useRows([uncut(MERGED_TOY_ROWS['levels 0 and 1 hidden']!)]);
+useRows([MERGED_TOY_ROWS['levels 0 and 1 hidden']!]);
 
 testFuzzOf('two parts', 500_000, async (): Promise<Target> => {
-  const { parts, bytes: good } = mergedProof(uncut(MERGED_TOY_ROWS['levels 0 and 1 hidden']!), 2);
+  const { parts, bytes: good } = mergedProof(MERGED_TOY_ROWS['levels 0 and 1 hidden']!, 2);
   const file = openMergedFile(good);
   if (typeof file === 'string') throw new Error(file);
   const packed = placesOf(openMerged(file.parameters, good, file.bodyAt)!, good);

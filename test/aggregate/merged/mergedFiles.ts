@@ -1,25 +1,14 @@
 /** Merged proofs of the slow prover, judged by the library with their rows in its table. */
 
 import { afterAll, beforeAll } from 'vitest';
-import { type MergedRow, readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
+import type { MergedRow } from '../../../src/aggregate/parameters/rows.ts';
 import { MERGED_TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import type { ParsedMerged } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { type SignedItem, signedItem } from '../../reference/items.ts';
 import { mergeParts, provePart } from '../../reference/merged/prover.ts';
 import { MERGED_TOY_ROWS } from '../../reference/merged/toyRows.ts';
 
-/** The row without cut commitments at level 1, which rows in use do not have. */
-export function uncut([part, most, [one, ...rest]]: MergedRow): MergedRow {
-  // inE, tYE and ct
-  const levels = [one!.with(10, 0).with(12, 0).with(17, 0), ...rest];
-  const { pairs } = readMergedRow([part, most, levels], 1).tail;
-  const tail = levels.at(-1)!.with(8, new Array<number>(pairs - 1).fill(160) as never);
-  return [part, most, [...levels.slice(0, -1), tail]];
-}
-
-export const ROWS: readonly (readonly [string, MergedRow])[] = Object.entries(MERGED_TOY_ROWS).map(
-  ([name, row]) => [name, uncut(row)] as const,
-);
+export const ROWS = Object.entries(MERGED_TOY_ROWS);
 
 /** Puts these rows alone in the table. @returns a function that puts back those before */
 function putRows(rows: readonly MergedRow[]): () => void {

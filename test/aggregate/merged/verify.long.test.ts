@@ -8,7 +8,7 @@ import { ADVERSARIES, forge } from '../../reference/merged/adversaries.ts';
 import { whyMerged } from '../../reference/merged/verifier.ts';
 import { testRandom } from '../../support/random.ts';
 import { everyThread } from '../everyThread.ts';
-import { mergedProof, ROWS, uncut, withRows } from './mergedFiles.ts';
+import { mergedProof, ROWS, withRows } from './mergedFiles.ts';
 
 const LIMIT = { timeout: 300_000 };
 
@@ -40,7 +40,7 @@ describe.each(ROWS)('%s', (name, row) => {
 const CASES = Object.entries(ADVERSARIES).filter(([name]) => !/block E|e_a|_E/.test(name));
 
 test.each(CASES)('%s', LIMIT, async (_, { row, table = [row], ...adversary }) => {
-  const { bytes, list } = forge({ ...adversary, row: uncut(row) });
-  const isAccepted = await withRows(table.map(uncut), () => verifyAggregate(bytes, list));
+  const { bytes, list } = forge({ ...adversary, row });
+  const isAccepted = await withRows(table, () => verifyAggregate(bytes, list));
   expect(isAccepted).toBe(adversary.isValid ?? false);
 });

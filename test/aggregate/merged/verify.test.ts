@@ -22,11 +22,11 @@ import { hashOfRow } from '../../reference/table.ts';
 import { hex } from '../../support/hex.ts';
 import { everyThread } from '../everyThread.ts';
 import { bytesOf, hollowMerged, projectionField } from './hollowMerged.ts';
-import { type MergedProof, mergedProof, placesOf, uncut, withRows } from './mergedFiles.ts';
+import { type MergedProof, mergedProof, placesOf, withRows } from './mergedFiles.ts';
 
-const ROW = uncut(MERGED_TOY_ROWS['levels 0 and 1 hidden']!);
+const ROW = MERGED_TOY_ROWS['levels 0 and 1 hidden']!;
 /** The same part row. */
-const LARGER = uncut(MERGED_TOY_ROWS['levels 0 and 1 hidden, level 1 cut']!);
+const LARGER = MERGED_TOY_ROWS['levels 0 and 1 hidden, level 2 cut']!;
 
 let proof: MergedProof;
 let list: readonly SignedItem[];
@@ -100,10 +100,18 @@ test('contains no signatures', async () => {
   });
 });
 
-test('stands alone', async () => {
-  const series = joinSeries([proof.bytes]);
+test('is an element of a series', async () => {
+  const series = joinSeries([proof.bytes, proof.bytes]);
+  expect(await verdict(series, [...list, ...list])).toBe(true);
   expect(await verdict(series)).toBe(false);
-  expect(await inspected(series)).toBe('format');
+  expect(await verdict(series, [...list, ...list.toReversed()])).toBe(false);
+  const [info, { count, statement }] = await withRows([ROW], () => [
+    inspectAggregate(series),
+    inspectAggregate(proof.bytes),
+  ]);
+  expect(info).toMatchObject({ format: 'series', count: 6, claimedBits: 125 });
+  expect(info.elements?.map(({ format }) => format)).toEqual(['merged', 'merged']);
+  expect(info.statement).toEqual(seriesIdentity([info, info].map(() => ({ count, statement }))));
 });
 
 test('is inspected', async () => {
@@ -127,7 +135,7 @@ test('is inspected', async () => {
     items: list.map(() => ({ parameterSet: 'falcon512' })),
     sizes: { total: bytes.length, header, salts, body: bytes.length - header - salts },
   });
-  expect(info.statement).toEqual(seriesIdentity(file.parts));
+  expect(info.statement).toEqual(seriesIdentity(info.elements!));
   expect(info.elements).toHaveLength(2);
   for (const [i, element] of info.elements!.entries()) {
     const own = headers[i]!;
