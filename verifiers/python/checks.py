@@ -36,26 +36,26 @@ read_header: 'magic: this is no aggregate'
 read_header: 'version: unknown'
     proof for its header: version 2
     bundle: version 1
-read_header: 'header: wrong number of items'
+read_list: 'header: wrong number of items'
     no items, proof
     no items, bundle
-read_header: 'table: made with other rows of parameters'
+read_list: 'table: made with other rows of parameters'
     tag of the row
-read_header: 'header: unknown kind'
+read_list: 'header: unknown kind'
     padded kind
-read_header: 'profile: unknown'
+read_list: 'profile: unknown'
     proof for its header: profile 1
     bundle: profile 1
-read_header: 'list: of another length'
+read_list: 'list: of another length'
     a proof of the first of two items
     a bundle of the first of two items
-read_header: 'list: other statements'
+read_list: 'list: other statements'
     proof for its header: commitment
     bundle: commitment
-read_header: 'list: a kind names another parameter set than the key'
+read_list: 'list: a kind names another parameter set than the key'
     proof for its header: kind of the other set
     bundle: kind of the other set
-read_header: 'derivedSalt: a derived salt is written out'
+read_list: 'derivedSalt: a derived salt is written out'
     proof for its header: a derived salt written out
     bundle: derived salts written out
 verify_bundle: f'signature: {i} of Falcon-{ps.n} does not fit its form'
@@ -104,16 +104,16 @@ read_b: 'bytes: a value of b is not below q' | to find a lift below 117 takes 2^
 read: 'bytes: a value of g is too large' | the codes of the table have no such value
 combine_level_0: 'proof: a functional is too large' | ten functionals have to miss: (3/p)^10
 finish_tail: 'proof: the first and the last challenge have one square' | 2^-140
-read_header: 'saltCoding: a salt is a constant one' | the next check refuses it by another word
-read_header: 'table: no row for so many items of a set' | the table has no row for them
+read_list: 'saltCoding: a salt is a constant one' | the next check refuses it by another word
+hashes: 'table: no row for so many items of a set' | the table has no row for them
 verify_series: 'header: a series of too many elements' | 4097 of them have three megabytes
 from_hex: 'this is no hex' | not of an aggregate
 read_task: 'the task file is no array' | not of an aggregate
 """
 
-SHORT = "norm <= 288 * level.row.inSq"
-NOT_AT = "(norm <= 288 * level.row.inSq or {})"
-OF_X = "norm <= 288 * before.row.X"
+SHORT = "norm <= 288 * inSq"
+NOT_AT = "(norm <= 288 * inSq or {})"
+OF_X = "norm <= 288 * of_x[0]"
 SEAL = "check(st.seal(label, pack44([unpack(x) for x in elements])) == seal,"
 SECTION = "verify_section(r, header, row_of(table, ps, len(mine)), ps, mine)"
 BUNDLE = "verify_bundle(r, header, ps, mine)"

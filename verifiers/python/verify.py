@@ -180,23 +180,26 @@ GAUSS = [model(-256, 8 * 2 ** (j / 8), digest) for j, digest in enumerate((
     "3fd7d79eaeba3e72", "68b3bb9b244191bd", "0495dd2b332abaec", "d2f746289e09689c",
     "b91a4a3b2e769b10", "3fcd6ae9bd676169", "2ef34d30ad74ddc9", "62dc4c3f8b75de32"))]
 def read_header(r, statements, table):
-    """B 1, P 13 step 1: the format, the items, and the coding of each salt."""
+    """B 1, P 2.1: the format, the items, and the coding of each salt."""
     check(r.data[:4] == b"FLRY", "magic: this is no aggregate")
     form, version = r.take(6)[4:]
     check(form in (BUNDLE, PROOF), "format: unknown")
     check(version == (3 if form == PROOF else 2), "version: unknown")
-    commitment, count = r.take(32), int.from_bytes(r.take(2), "big")
-    check(1 <= count <= 8192, "header: wrong number of items")
-    tag = r.take(4 if form == PROOF else 0)
-    kinds = r.runs(count, "header", lambda kind: kind)
-    check(set(kinds) <= ({0, 3} if form == PROOF else {0, 1, 2, 3, 4, 5}), "header: unknown kind")
-    if form == PROOF:
-        counts = [(ps, sum(9 + kind // 3 == ps.logn for kind in kinds[:count]))
-                  for ps in SETS.values()]
+    def hashes(kinds):
+        counts = [(ps, sum(9 + kind // 3 == ps.logn for kind in kinds)) for ps in SETS.values()]
         fits = all(N <= BUCKETS[ps.n][-1] for ps, N in counts)
         check(fits, "table: no row for so many items of a set")
-        own = shake256(b"".join(row_of(table, ps, N)[2] for ps, N in counts if N), 4)
-        check(tag == own, "table: made with other rows of parameters")
+        return b"".join(row_of(table, ps, N)[2] for ps, N in counts if N)
+    return form, *read_list(r, statements, hashes if form == PROOF else None)
+def read_list(r, statements, hashes):
+    """P 13 step 1. `hashes` of the rows for items of these kinds, of which a proof has the tag."""
+    commitment, count = r.take(32), int.from_bytes(r.take(2), "big")
+    check(1 <= count <= 8192, "header: wrong number of items")
+    tag = r.take(4 if hashes else 0)
+    kinds = r.runs(count, "header", lambda kind: kind)
+    check(set(kinds) <= ({0, 3} if hashes else {0, 1, 2, 3, 4, 5}), "header: unknown kind")
+    own = shake256(hashes(kinds[:count]), 4) if hashes else b""
+    check(tag == own, "table: made with other rows of parameters")
     for _ in {kind // 3 for kind in kinds}: check(r.take(1) == b"\0", "profile: unknown")
     def salt_run(coding):
         check(coding in (EXPLICIT, CONSTANT, DERIVED), "saltCoding: unknown")
@@ -214,7 +217,7 @@ def read_header(r, statements, table):
         check(own == coding or own == DERIVED, "saltCoding: a salt is a constant one")
         check(own == coding, "derivedSalt: a derived salt is written out")
         items.append(Item(s.ps, s.h, hash_to_point(salt + s.message, s.ps.n), kind))
-    return form, items, [coding for coding, _ in codings]
+    return items, [coding for coding, _ in codings]
 def verify_bundle(r, header, ps, items):
     """B 3, the section of one set: decodes all s2 and verifies every signature."""
     ends = struct.unpack(">2I", shake256(b"falconry bundle v2" + header, 8))
@@ -258,13 +261,16 @@ def hash_of(row):
 
 class Level:
     """Its shape (P 3), its fields (P 11), and later its c, phi_z, phi_e, b, D and a (those a_ab
-    that are not zero, by (a, b))."""
+    that are not zero, by (a, b)). bounds: inSq, tY and, after a hidden level, X, tX. merged.py has
+    levels of several blocks; `chi` and `scalars` have the factors of their equations."""
+    chi, scalars, upsilons = 1, None, 0
     def __init__(self, number, row, tail, lengths, used, before):
         """`used`: (part, first, end) of all ranges that are no padding."""
         self.number, self.row, self.tail, self.lengths, self.used = number, row, tail, lengths, used
-        self.before, self.lifts = before, 2 if number else 3
+        self.before, self.lifts, self.blocks = before, 2 if number else 3, [self]
         self.hidden = not tail and row.w > 0
         self.behind_hidden = before is not None and before.hidden
+        self.bounds = row.inSq, row.tY, *(before.row[15:17] if self.behind_hidden else ())
         self.extended = row.kappa if tail or row.ct else 0  # polynomials of one e_a
         self.nu = [-(-length // row.n) for length in lengths]
         self.first = [0, *itertools.accumulate(self.nu)]  # the first row of every part
@@ -286,6 +292,14 @@ class Level:
         return self.first[part] * self.row.n + i
     def used_places(self):
         return [self.place(part, i) for part, start, end in self.used for i in range(start, end)]
+    def places(self):  # of the block: z_0, .., v and, behind all rows, the e_a
+        behind = self.r * self.row.n
+        return self.used_places() + [*range(behind, behind + self.r * self.extended)]
+    polys = places  # their numbers POLY
+    def read_y(self, r):
+        def read(index): return r.gauss([index] * 272), *struct.unpack("<2i", r.take(8))
+        self.y, self.U, self.V = read(self.bounds[1])
+        if self.behind_hidden: self.y_x, self.U_x, self.V_x = read(self.bounds[3])
     def read_u(self, r, name):  # or p in its place
         if self.hidden: return self.read_p(r, name)
         width, limit = 44 - self.row.cut, (Q - 1) >> self.row.cut
@@ -319,12 +333,8 @@ class Level:
             for name in ("uA", "uB") if first else ("u1",): self.read_u(r, name)
         self.counter = r.take(1)
         check(self.counter[0] <= 15, "bytes: counter is above 15")
-        self.y = r.gauss([row.tY] * 272)
-        self.U, self.V = struct.unpack("<2i", r.take(8))
+        for block in self.blocks: block.read_y(r)
         self.w = struct.unpack("<10i", r.take(40)) if first else ()
-        if self.behind_hidden:
-            self.y_x = r.gauss([self.before.row.tX] * 272)
-            self.U_x, self.V_x = struct.unpack("<2i", r.take(8))
         if self.hidden:
             self.read_p(r, "b")
             if first:
@@ -348,17 +358,17 @@ def row_of(table, ps, N):  # N', the rows of its levels, and the hash of the row
     row, = [row for row in table if row[0] == ps.n and row[1] == bucket]
     return bucket, row[2], hash_of(row)
 def levels_of(ps, bucket, rows, N):
-    levels = []
-    for number, row in enumerate(read_levels(rows)):
-        before = levels[-1] if levels else None
-        if number == 0:
-            lengths = [ps.W * bucket, 2 * bucket, ps.W * bucket]
-            used = [(0, 0, ps.W * N), (1, 0, N), (1, bucket, bucket + N), (2, 0, ps.W * N)]
-        else:
-            lengths = [before.row.n] * before.row.f + [before.m]
-            used = [(part, 0, length) for part, length in enumerate(lengths)]
-        tail = number == len(rows) - 1
-        levels.append(Level(number, row, tail, lengths, used, before))
+    row, *others = read_levels(rows)
+    lengths = [ps.W * bucket, 2 * bucket, ps.W * bucket]
+    used = [(0, 0, ps.W * N), (1, 0, N), (1, bucket, bucket + N), (2, 0, ps.W * N)]
+    return levels_from(Level(0, row, False, lengths, used, None), others)
+def levels_from(level, rows):  # this one, and those behind it, of which the last is the tail
+    levels = [level]
+    for number, row in enumerate(rows, level.number + 1):
+        before = levels[-1]
+        lengths = [before.row.n] * before.row.f + [before.m]
+        used = [(part, 0, length) for part, length in enumerate(lengths)]
+        levels.append(Level(number, row, row is rows[-1], lengths, used, before))
     return levels
 
 # ---- P 4  Hashing --------------------------------------------------------------------------------
@@ -387,8 +397,8 @@ def replay(st, level):
     else:
         step("u1", level.raw["u1"])
     step("counter", level.counter, "jl")
-    numbers = [*level.y, level.U, level.V, *level.w]
-    if level.behind_hidden: numbers += [*level.y_x, level.U_x, level.V_x]
+    numbers = [number for x in level.blocks for number in [*x.y, x.U, x.V, *(
+        [*x.y_x, x.U_x, x.V_x] if x.behind_hidden else level.w)]]
     step("y", struct.pack("<%di" % len(numbers), *numbers), "lift")
     step("b", level.raw["b"], "combine")
     level.h_state = st.st
@@ -514,14 +524,14 @@ def short_elements(seeds, level, sub, indexes):  # P 10.2
     return [pack(x) for x in expand(seeds["combine"], 8, level.number, places, 1, short)]
 def norm_of(y, U, V): return sum((2 * value - (U + V) % 2) ** 2 for value in y)
 def lift_challenges(level, seeds):
-    """P 11.1; β, ω, θ of the level. `omega` has for every lift all scalars of stream 4, in order;
-    the values that they belong to are those of `s_values`."""
-    norm, count = norm_of(level.y, level.U, level.V), 2 * 137
-    check(norm <= 288 * level.row.inSq, f"proof: projection {level.number} is too long")
-    if level.behind_hidden:  # P 8.5
-        before, norm = level.before, norm_of(level.y_x, level.U_x, level.V_x)
-        check(norm <= 288 * before.row.X, f"proof: the projection of x at {level.number}: too long")
-        count += 2 * (137 + 8 * before.row.k * len(before.messages) + before.lifts)
+    """P 11.1; β, θ, and ω: for every lift all scalars of stream 4, in the order of `s_values`."""
+    for block in level.blocks:
+        norm, (inSq, _, *of_x) = norm_of(block.y, block.U, block.V), block.bounds
+        check(norm <= 288 * inSq, f"proof: projection {level.number} is too long")
+        if of_x:
+            norm = norm_of(block.y_x, block.U_x, block.V_x)
+            check(norm <= 288 * of_x[0], f"proof: the projection of x at {level.number}: too long")
+    count = 2 * (len(s_values(level.blocks[0])) + level.upsilons)
     number, places = level.number, [(k, 0) for k in range(level.lifts)]
     level.beta = short_elements(seeds, level, 1, range(level.lifts))
     level.omega = expand(seeds["lift"], 4, number, places, -(-44 * count // 512), scalars(count))
@@ -543,9 +553,8 @@ def s_values(level):
     return values
 def lift_right_side(level, functionals):
     """D, and Σ_k β_k b^(k+1) at an open level. `functionals`: p w_j + C_j of level 0."""
-    values, total, level.D = s_values(level), 0, []
-    for k, (beta, w) in enumerate(zip(level.beta, level.omega)):
-        assert len(w) == 2 * len(values)
+    values, total, level.D = [x for block in level.blocks for x in s_values(block)], 0, []
+    for k, (beta, w) in enumerate(zip(level.beta, level.scalars or level.omega)):
         b0 = sum(x * a - y * b for x, y, (a, b) in zip(w[0::2], w[1::2], values))
         b32 = sum(x * b + y * a for x, y, (a, b) in zip(w[0::2], w[1::2], values))
         if level.number == 0:
@@ -656,10 +665,10 @@ def inner_equations(level, before, seeds, v):
         message, = [message for message in before.messages if message.name == "b"]
         for i, x in enumerate(before.beta):
             at_message(v, before, message, i, reduce(-times(e6, x)))
-    level.a = {}  # E4 at z
+    level.a, at_zz = {}, times(e4, level.chi)  # E4 at z
     for i in range(row.f):
         for k in range(i, row.f):
-            value = times(e4, (-1 if i == k else -2) * pow(2, row.b * (i + k), Q) % Q)
+            value = times(at_zz, (-1 if i == k else -2) * pow(2, row.b * (i + k), Q) % Q)
             for a in range(level.nu[0]):
                 level.a[level.first[i] + a, level.first[k] + a] = value
     return [reduce(-x - y) for x, y in zip(key_combination(e3, row.n), before.phi_z)], b
@@ -682,24 +691,29 @@ def message_equations(level, before, v):
     for i in range(before.lifts):
         values = [w[at + 2 * i] + (w[at + 2 * i + 1] << 32 * LANE) for w in level.omega]
         at_message(v, before, message, i, combined(level, values))
-def combine_level(level, before, seeds):
-    """φ_z, φ_e, a_ab and b: E1 to E6 of the level before, and the lifts."""
+def equations(level, before, seeds):
+    """E1 to E6, (Q), (T_b): φ at z_0, .., v of the level before, a list; b. Makes a."""
     row, v = before.row, [0] * before.m
     b = outer_equations(level, before, seeds, v)
     at_z, more = inner_equations(level, before, seeds, v)
+    at_z, v = ([times(reduce(x), level.chi) for x in part] for part in (at_z, v))
     if before.hidden: message_equations(level, before, v)
-    # v, and x with it, begin at number `first` of these; the e_a are behind all rows
-    places, first = level.used_places(), row.f * row.n
-    places += [level.r * level.row.n + i for i in range(level.r * level.extended)]
     phi = [times(x, pow(2, row.b * i, Q)) for i in range(row.f) for x in at_z] + v
-    phi += [0] * (len(places) - len(phi))
+    return phi, times(reduce(b + more), level.chi)
+def combine_level(level, seeds):
+    """φ_z, φ_e, a_ab and b: the equations, and the lifts, with the same bits for all blocks."""
+    before, polys, forms, a, b = level.before, level.polys(), [], {}, 0
+    first = before.row.f * before.row.n  # where v begins, and x with it
     both = [[(x + y) % Q for x, y in zip(w[:274], w[274:548])] for w in level.omega]  # ω + ω^x
     for start, end, omega in ((0, first, level.omega), (first, first + before.v_t, both),
-                              (first + before.v_t, len(places), level.omega)):
-        projected = projections(level, seeds["jl"], places[start:end], omega)
-        for place, value, lifts in zip(places[start:end], phi[start:end], projected):
-            gain(level, place, reduce(value + combined(level, lifts)))
-    level.b = reduce(b + more + lift_right_side(level, []))
+                              (first + before.v_t, len(polys), level.omega)):
+        if start < end: forms += projections(level, seeds["jl"], polys[start:end], omega)
+    for block in level.blocks:
+        phi, right = equations(block, block.before, seeds)
+        a, b, phi = {**a, **block.a}, b + right, phi + [0] * (len(forms) - len(phi))
+        for place, value, lifts in zip(block.places(), phi, forms):
+            gain(level, place, reduce(value + combined(block, lifts)))
+    level.a, level.b = a, reduce(b + lift_right_side(level, []))
 
 # ---- P 9.4  What the verifier recovers -----------------------------------------------------------
 def finish_tail(st, level):
@@ -732,26 +746,23 @@ def finish_tail(st, level):
 # ---- P 13  The verifier --------------------------------------------------------------------------
 START = "falconry/proof/v3"  # P 4
 def verify_section(r, header, row, ps, items):
-    bucket, rows, row_hash = row
-    levels = levels_of(ps, bucket, rows, len(items))
+    levels = levels_of(ps, row[0], row[1], len(items))
     for level in levels: level.read(r)
     st = Transcript()
-    st.absorb(START, row_hash + struct.pack("<BHH", ps.logn, bucket, len(items)))
+    st.absorb(START, row[2] + struct.pack("<BHH", ps.logn, row[0], len(items)))
     st.absorb("header", header)
-    for level in levels:
-        seeds, places = replay(st, level), [(0, a) for a in range(level.r)]
-        c = expand(seeds["amortise"], 9, level.number, places, 4, AMORTISE)
-        level.c, level.phi_z = [pack(x) for x in c], [0] * level.row.n
-        level.phi_e = [0] * level.extended
-        lift_challenges(level, seeds)
-        padding = sorted(set(range(level.r * level.row.n)) - set(level.used_places()))  # P 10.3
-        for place, value in zip(padding, short_elements(seeds, level, 7, padding)):
-            gain(level, place, value)
-        if level.number == 0:
-            combine_level_0(level, seeds, ps, items)
-        else:
-            combine_level(level, levels[level.number - 1], seeds)
+    verify_level(st, levels[0], combine_level_0, ps, items)
+    for level in levels[1:]: verify_level(st, level, combine_level)
     finish_tail(st, levels[-1])
+def verify_level(st, level, combine, *more):
+    seeds, places = replay(st, level), [(0, a) for a in range(level.r)]
+    level.c = [pack(x) for x in expand(seeds["amortise"], 9, level.number, places, 4, AMORTISE)]
+    level.phi_z, level.phi_e = [0] * level.row.n, [0] * level.extended
+    lift_challenges(level, seeds)
+    padding = sorted(set(range(level.r * level.row.n)) - set(level.used_places()))  # P 10.3
+    for place, value in zip(padding, short_elements(seeds, level, 7, padding)):
+        gain(level, place, value)
+    combine(level, seeds, *more)
 def verify(aggregate, pairs, table):
     """What is proved of the caller's own list of (public key, message)."""
     statements = [Statement(*decode_public_key(key), key, message) for key, message in pairs]
@@ -786,10 +797,11 @@ def verify_series(aggregate, pairs, table):
     check(done == len(pairs), "list: longer than the series")
     start = f"valid series; {len(texts)} elements, {done} statements; identity "
     return "\n".join([start + shake256(identity, 32).hex(), *texts])
+FORMATS = {SERIES: verify_series}  # by the first six bytes; merged.py has another one
 def judge(aggregate, pairs):
-    table, is_series = load_table(), aggregate[: len(SERIES)] == SERIES
+    table = load_table()
     try:
-        return True, (verify_series if is_series else verify)(aggregate, pairs, table)
+        return True, FORMATS.get(aggregate[:6], verify)(aggregate, pairs, table)
     except Refused as refusal:
         return False, str(refusal)
     except Exception as error:  # no bytes are known to come here
@@ -827,10 +839,12 @@ def main(first, second):
     print(text if valid else "refused: " + text, file=sys.stdout if valid else sys.stderr)
     return 0 if valid else 1
 
-if __name__ == "__main__":
-    if len(sys.argv) != 3: sys.exit(print(__doc__, file=sys.stderr) or 2)
+def run(usage):
+    if len(sys.argv) != 3: sys.exit(print(usage, file=sys.stderr) or 2)
     try:
         sys.exit(main(*sys.argv[1:]))
     except Exception as problem:
         print(f"cannot be read: {type(problem).__name__}: {problem}", file=sys.stderr)
         sys.exit(2)
+
+if __name__ == "__main__": run(__doc__)

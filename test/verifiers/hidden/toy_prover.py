@@ -267,7 +267,7 @@ class LevelProver:
             if level.number == 0:
                 V.combine_level_0(level, seeds, self.toy.ps, [item for item, _ in self.toy.signed])
             else:
-                V.combine_level(level, level.before, seeds)
+                V.combine_level(level, seeds)
         finally:
             V.gain, V.projections = originals
         return phi
