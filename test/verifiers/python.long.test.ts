@@ -11,7 +11,7 @@ import { frozenCases, frozenSeries, VECTORS } from '../reference/frozenCases.ts'
 import { fact } from '../support/facts.ts';
 
 const LONG = { timeout: 1_800_000 };
-const SCRIPT = fileURLToPath(new URL('../../verifiers/python/verify.py', import.meta.url));
+const SCRIPTS = fileURLToPath(new URL('../../verifiers/python/', import.meta.url));
 const NEW_ENOUGH = 'import sys; sys.exit(sys.version_info < (3, 9))';
 const noPython = spawnSync('python3', ['-c', NEW_ENOUGH]).status !== 0;
 const SKIPPED = 'no Python 3.9 or later on this machine';
@@ -25,9 +25,12 @@ interface Ended {
   readonly stderr: string;
 }
 
+const verify = (context: TestContext, ...args: readonly string[]): Promise<Ended> =>
+  run(context, 'verify.py', ...args);
+
 /** Ends with the test, however that ends. */
-function verify(context: TestContext, ...args: readonly string[]): Promise<Ended> {
-  const child = spawn('python3', ['-B', SCRIPT, ...args], {
+function run(context: TestContext, script: string, ...args: readonly string[]): Promise<Ended> {
+  const child = spawn('python3', ['-B', join(SCRIPTS, script), ...args], {
     signal: context.signal,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -106,6 +109,20 @@ describe('verify.py result.json task.json', () => {
     const ended = await verify(context, file('damaged.json', result(damaged)), task());
     expect(ended).toMatchObject({ code: 1, stdout: '' });
     expect(ended.stderr).toMatch(why);
+  });
+
+  test('merged.py verifies the same, and knows one format more', LONG, async (context) => {
+    if (noPython) return context.skip(SKIPPED);
+    const merged = file('merged.json', result(aggregate.with(4, 4).with(5, 1)));
+    const good = await run(context, 'merged.py', file('result.json', result(aggregate)), task());
+    expect(good).toMatchObject({ code: 0, stderr: '' });
+    for (const [script, why] of [
+      ['verify.py', 'format: unknown'],
+      ['merged.py', 'table: made with another row of parameters'],
+    ] as const) {
+      const ended = await run(context, script, merged, task());
+      expect(ended).toMatchObject({ code: 1, stderr: `refused: ${why}\n` });
+    }
   });
 
   test('exits with 1 for another list', LONG, async (context) => {

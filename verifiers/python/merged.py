@@ -97,7 +97,7 @@ def verify_merged(aggregate, pairs, _=None, table=None):
     """What is proved of the caller's own list of (public key, message)."""
     statements = [V.Statement(*V.decode_public_key(key), key, msg) for key, msg in pairs]
     r, table = V.Reader(aggregate), table or load_rows()
-    r.take(len(MERGED))
+    check(r.take(len(MERGED)) == MERGED, "format: unknown")
     row, count = table.get(r.take(32)), int.from_bytes(r.take(2), "little")
     check(row, "table: made with another row of parameters")
     check(1 <= count <= max(row.levels), "table: no row for so many parts")
