@@ -35,7 +35,7 @@ def read_rows(rows):
         levels[most] = read_row(row), V.hash_of(row)
     return table
 def load_rows():
-    path = pathlib.Path(__file__).resolve().parents[2] / "test/reference/mergedRows.json"
+    path = pathlib.Path(__file__).resolve().parents[2] / "vectors/mergedTable.json"
     return read_rows(json.loads(path.read_text("ascii")))
 
 # ---- M 1.3  Blocks -------------------------------------------------------------------------------
