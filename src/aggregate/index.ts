@@ -67,7 +67,7 @@ import {
   type WorkOptions,
 } from './options.ts';
 import { mergeWith, type PartToMerge, partWith } from './parts.ts';
-import { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './proof/index.ts';
+import { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS, MOST_PARTS } from './proof/index.ts';
 import { verifyProof } from './proofFormat.ts';
 import type { SaltCoding } from './salts.ts';
 import { type Element, isSeries, MAX_ELEMENTS, SERIES_VERSION, seriesIdentity } from './series.ts';
@@ -116,6 +116,9 @@ export const MAX_SERIES_ELEMENTS = MAX_ELEMENTS;
 
 /** Maximum number of items in a proof, by parameter set: 5632 and 2944. */
 export const MAX_PROOF_ITEMS: Readonly<Record<ParameterSet, number>> = MAX_SECTION_ITEMS;
+
+/** Maximum number of parts in a merged proof (18). */
+export const MAX_MERGED_PARTS = MOST_PARTS;
 
 /** The information in an aggregate's header, readable without its statements. */
 export interface AggregateInfo {

@@ -3,7 +3,7 @@
 import { CodedError, type InvalidItem } from '../shared/errors.ts';
 import type { HostSignal } from '../shared/hostTypes.ts';
 import { Stop } from '../shared/threads/stop.ts';
-import { seriesOf } from './aggregateStream.ts';
+import { elementsOf, groupsOf, seriesOf } from './aggregateStream.ts';
 import { copyItems, readItems } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
 import { aggregateWith, invalidItemsIn, verifyWith } from './onThreads.ts';
@@ -12,14 +12,19 @@ import {
   type AggregatePoolOptions,
   checkAggregateOptions,
   checkAggregateStreamOptions,
+  checkMergeOptions,
+  checkPartsOptions,
   checkPoolOptions,
   checkProfileWork,
   checkVerifyOptions,
+  type MergeOptions,
   type PoolAggregateOptions,
+  type PoolPartsOptions,
   type PoolStreamOptions,
   type ProfileOption,
   type WorkOptions,
 } from './options.ts';
+import { mergeWith, type PartToMerge, partWith } from './parts.ts';
 import { holdInstances, holdKeys } from './proof/index.ts';
 import type { Arriving } from './sources.ts';
 import type { Statement } from './statement.ts';
@@ -44,6 +49,16 @@ export interface AggregatePool {
     items: Arriving<AggregateItem>,
     options?: PoolStreamOptions,
   ): AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
+  /** Like the function `aggregateParts`, on this pool's threads. */
+  aggregateParts(
+    items: Arriving<AggregateItem>,
+    options?: PoolPartsOptions,
+  ): AsyncGenerator<Uint8Array<ArrayBuffer>, void>;
+  /** Like the function `mergeParts`, on this pool's threads. */
+  mergeParts(
+    parts: Arriving<PartToMerge>,
+    options?: MergeOptions,
+  ): Promise<Uint8Array<ArrayBuffer>>;
   /** Like the function `findInvalid`, on this pool's threads. */
   findInvalid(
     items: readonly AggregateItem[],
@@ -99,6 +114,8 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
 
   const make = (items: readonly AggregateItem[], work: PoolAggregateOptions) =>
     call(work.signal, (signal) => aggregateWith(pool, items, { ...work, signal }));
+  const makePart = (items: readonly AggregateItem[], work: PoolAggregateOptions) =>
+    call(work.signal, (signal) => partWith(pool, items, { ...work, signal }));
 
   async function close(): Promise<void> {
     if (closing.aborted) return;
@@ -125,6 +142,14 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
     },
     aggregateStream(items: Arriving<AggregateItem>, own: PoolStreamOptions = {}) {
       return seriesOf(items, checkAggregateStreamOptions(own, true), make);
+    },
+    aggregateParts(items: Arriving<AggregateItem>, own: PoolPartsOptions = {}) {
+      const work = checkPartsOptions(own, true);
+      return elementsOf(groupsOf(items, work), work, makePart);
+    },
+    async mergeParts(parts: Arriving<PartToMerge>, own: MergeOptions = {}) {
+      const work = checkMergeOptions(own, true);
+      return call(work.signal, (signal) => mergeWith(pool, parts, { ...work, signal }));
     },
     async findInvalid(items: readonly AggregateItem[], own: WorkOptions & ProfileOption = {}) {
       const work = checkProfileWork(own);

@@ -28,7 +28,7 @@ export {
   proveSection,
   type SectionItem,
 } from './prover/prove.ts';
-export { mergedParametersFor, mergedRowsOf, parametersFor } from './shapes.ts';
+export { MOST_PARTS, mergedParametersFor, mergedRowsOf, parametersFor } from './shapes.ts';
 export { proofSize } from './size.ts';
 export type { Trace, TraceEvent } from './transcript.ts';
 export type { StatedItem } from './verifier/foldItems.ts';

@@ -43,6 +43,9 @@ export function mergedParametersFor(
   return row === undefined ? undefined : readMergedRow(row, parts);
 }
 
+/** Maximum number of parts of a merged proof. */
+export const MOST_PARTS = Math.max(...MERGED_TABLE.map(([, most]) => most));
+
 /** The merged rows of the part row with this hash, the smallest first. */
 export const mergedRowsOf = (partHash: Uint8Array): MergedRow[] =>
   MERGED_TABLE.filter(([part]) => equal(hashOfRow(part), partHash));
