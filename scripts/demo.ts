@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import {
   type AggregateFormatOption,
   inspectAggregate,
+  MAX_MERGED_PARTS,
   MAX_PROOF_ITEMS,
 } from '../src/aggregate/index.ts';
 import { type Client, createClient, isClientError, type TaskRecord } from '../src/client/index.ts';
@@ -27,7 +28,8 @@ import { bytes, progress, table, time } from './demo/terminal.ts';
 const USUAL_COUNT = 1722;
 /** Longer lists are sent in parts. */
 const MAX_BATCH = MAX_PROOF_ITEMS.falcon512;
-const MAX_COUNT = 100_000;
+/** As many as one merged proof covers. */
+const MAX_COUNT = MAX_MERGED_PARTS * MAX_BATCH;
 
 const HELP = `Usage: npm run demo -- [options]
 
@@ -262,7 +264,7 @@ const PHASES: Readonly<Record<string, string>> = {
   read_ms: 'of it: reading the file',
   verify_ms: 'of it: every signature',
   aggregate_ms: 'of it: the aggregate',
-  merge_ms: 'of it: joining the parts',
+  merge_ms: 'of it: merging the parts',
 };
 
 function byteRows(items: readonly TaskItem[], keys: number, result: ResultFile, file: number) {

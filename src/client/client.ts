@@ -103,8 +103,8 @@ export interface Client {
 
   /**
    * Creates a task, uploads its file, and notifies. A list that is longer than a task file of the
-   * service, and items as they come, are uploaded in parts; the result is a series. With the same
-   * `idempotencyKey` and items, an interrupted submission in parts continues.
+   * service, and items as they come, are uploaded in parts; the result is a merged proof or a
+   * series. With the same `idempotencyKey` and items, an interrupted submission in parts continues.
    */
   submit(items: Batch | ItemStream, options?: SubmitOptions): Promise<TaskRecord>;
 

@@ -83,9 +83,9 @@ async function check(
     throw bad(`it is about ${file.count} statements, not ${statements.length}`);
   }
   const statement = requireWireHex('statement', file.statement);
-  // The identity of a series depends on its division.
+  // The identity of a series or a merged proof depends on its division.
   const identity =
-    file.format === 'series'
+    file.format === 'series' || file.format === 'merged'
       ? library.inspectAggregate(aggregate).statement
       : library.statementCommitment(statements);
   if (!equal(statement, identity)) throw bad('it is about a different list');

@@ -142,7 +142,7 @@ export interface ResultFile {
   readonly version: number;
   readonly process_id: TaskId | null;
   readonly count: number;
-  /** `bundle`, `proof` or `series`. */
+  /** `bundle`, `proof`, `merged` or `series`. */
   readonly format: string;
   readonly parameter_set: string;
   /** Commitment to the ordered (parameter set, public key, digest) list, hex with `0x`. */

@@ -31,12 +31,12 @@ export interface ResultFile {
   /** The task's id; null if the file was not made by a service. */
   readonly processId: number | null;
   readonly count: number;
-  /** The format of the aggregate: `bundle`, `proof` or `series`. */
+  /** The format of the aggregate: `bundle`, `proof`, `merged` or `series`. */
   readonly format: string;
   readonly parameterSet: ResultParameterSet;
   /**
-   * Commitment to the ordered (parameter set, public key, digest) list, 32 bytes; for a series, a
-   * hash of those of its elements.
+   * Commitment to the ordered (parameter set, public key, digest) list, 32 bytes; for a series or a
+   * merged proof, a hash of those of its elements.
    */
   readonly statement: Uint8Array;
   readonly aggregate: Uint8Array;
@@ -61,31 +61,47 @@ export function makeResultFile(made: {
   readonly timings: ResultTimings;
 }): ResultFile {
   const { processId, aggregate, items, timings } = made;
+  return { processId, ...aboutAggregate(aggregate, sourceSizes(items)), timings };
+}
+
+type SourceSizes = Omit<ResultSizes, 'aggregate' | 'salts'>;
+
+/** Returns the sizes of the source items of an aggregate. */
+export function sourceSizes(items: readonly TaskItem[]): SourceSizes {
   const bytesOf = (field: keyof TaskItem) => items.reduce((sum, i) => sum + i[field].length, 0);
   const signatures = bytesOf('signature');
-  const sizes = { signatures, public_keys: bytesOf('publicKey'), digests: bytesOf('message') };
-  return { processId, ...aboutAggregate(aggregate, sizes), timings };
+  return { signatures, public_keys: bytesOf('publicKey'), digests: bytesOf('message') };
 }
 
 /**
- * Builds the result file of a series from those of its elements, in order.
+ * Builds the result file of a list from its aggregates, in order: of a series, if there are
+ * several.
  *
  * @throws RangeError unless there are 1 to 4096
  */
-export function mergeResultFiles(processId: number, parts: readonly ResultFile[]): ResultFile {
-  const sum = (name: keyof ResultSizes) =>
-    parts.reduce((total, { sizes }) => total + sizes[name], 0);
+export function joinResultFile(made: {
+  readonly processId: number;
+  readonly aggregates: readonly Uint8Array[];
+  /** Of all source items, in parts. */
+  readonly sizes: readonly SourceSizes[];
+  readonly timings: ResultTimings;
+}): ResultFile {
+  const { processId, aggregates, timings } = made;
+  const sum = (name: keyof SourceSizes) => made.sizes.reduce((all, sizes) => all + sizes[name], 0);
   const [signatures, public_keys, digests] = [
     sum('signatures'),
     sum('public_keys'),
     sum('digests'),
   ];
-  const sizes = { signatures, public_keys, digests };
-  const aggregate = joinSeries(parts.map((part) => part.aggregate));
-  return { processId, ...aboutAggregate(aggregate, sizes), timings: {} };
+  const aggregate = aggregates.length === 1 ? aggregates[0]! : joinSeries(aggregates);
+  return {
+    processId,
+    ...aboutAggregate(aggregate, { signatures, public_keys, digests }),
+    timings,
+  };
 }
 
-function aboutAggregate(aggregate: Uint8Array, sizes: Omit<ResultSizes, 'aggregate' | 'salts'>) {
+function aboutAggregate(aggregate: Uint8Array, sizes: SourceSizes) {
   const info = inspectAggregate(aggregate);
   return {
     version: RESULT_FILE_VERSION,

@@ -56,7 +56,7 @@ describe('the demo', () => {
 
   it.each([
     [['--count', '0']],
-    [['--count', '100001']],
+    [['--count', '101377']],
     [['--keys', '0']],
     [['--keep', '']],
     [['--nonsense']],

@@ -1,6 +1,7 @@
-/** Tasks with parts over HTTP: a long list, from its first part to a series. */
+/** Tasks with parts over HTTP: a long list, from its first part to one aggregate. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect } from 'vitest';
 import {
   aggregateSync,
@@ -8,7 +9,8 @@ import {
   MAX_PROOF_ITEMS,
   verifyAggregate,
 } from '../../src/aggregate/index.ts';
-import type { Made } from '../../src/middleware/tasks/taskWork.ts';
+import { STORE_FILE } from '../../src/middleware/options/options.ts';
+import type { Made, News } from '../../src/middleware/tasks/taskWork.ts';
 import { openWorker } from '../../src/middleware/tasks/workerPool.ts';
 import {
   encodeResultFile,
@@ -16,15 +18,9 @@ import {
   parseResultFile,
   verifyResultFile,
 } from '../../src/wire/resultFile.ts';
+import { toTriple } from '../../src/wire/triple.ts';
 import { expectProblem, recordedLog, serviceTest, type TestService, until } from './support.ts';
-import {
-  bytesOf,
-  makeItems,
-  makeMixedTriples,
-  makeTriples,
-  spoil,
-  statementsOf,
-} from './triples.ts';
+import { bytesOf, makeItems, makeMixedTriples, spoil, statementsOf } from './triples.ts';
 
 const AGGSIGN = '/v1/svc/aggsign';
 
@@ -86,8 +82,8 @@ describe('a task with parts', () => {
     await upload(id, triples.slice(0, 6));
     await done(id, 1);
     expect(await http.record(id)).toMatchObject({ status: 'wait for notification', batch_size: 6 });
-    await upload(id, triples.slice(6, 7));
-    await upload(id, triples.slice(7));
+    await upload(id, triples.slice(6, 8));
+    await upload(id, triples.slice(8));
     const events = http.ended(id);
     const closed = await close(id);
     expect(closed.status).toBe(202);
@@ -120,11 +116,48 @@ describe('a task with parts', () => {
     expect([...told].filter((task) => task >= id)).toEqual([id]);
   });
 
-  it('makes a series of one part, too', async () => {
+  it('has no series if there is one aggregate', async () => {
     const id = await open();
     await upload(id, triples.slice(0, 2));
     await close(id);
-    expect(await http.ended(id)).toMatchObject({ status: 'completed', format: 'series' });
+    expect(await http.ended(id)).toMatchObject({ status: 'completed', format: 'bundle' });
+  });
+
+  it('of Falcon-512 becomes one proof, of parts that are about their statements', async ({
+    start,
+  }) => {
+    const own = recordedLog();
+    const service = await start({ threads: 1, onDisk: true, logger: own.logger });
+    const id = await open(service);
+    const items = makeItems(4);
+    const list = items.map(toTriple);
+    await upload(id, list.slice(0, 3), service);
+    await upload(id, list.slice(3), service);
+    await done(id, 2, service);
+    // The result of the second part stands in place of the first one's.
+    const db = new DatabaseSync(join(service.directory, STORE_FILE));
+    const columns = 'result_key, result_bytes, result_sha256';
+    const result = `SELECT ${columns} FROM tasks WHERE parent = ? AND part = 1`;
+    const replace = `UPDATE tasks SET (${columns}) = (${result}) WHERE parent = ? AND part = 0`;
+    expect(db.prepare(replace).run(id, id).changes).toBe(1);
+    db.close();
+    await close(id, service);
+    const events = await service.ask('GET', `/v1/svc/tasks/${id}/events`);
+    for (const phase of ['verify', 'aggregate']) {
+      expect(events.text).toMatch(`"progress":{"phase":"${phase}","done":`);
+    }
+    const retried = own.entries.filter(({ code }) => code === 'FILE_DAMAGED');
+    expect(retried).toMatchObject([{ level: 'error', taskId: id }]);
+    expect(retried[0]!.error).toMatch(/parts are damaged: 0\b.*A part is not valid/s);
+    const record = await service.record(id);
+    expect(record).toMatchObject({ status: 'completed', batch_size: 4, format: 'merged' });
+    const { text } = await service.ask('GET', record.result_path, undefined, { key: null });
+    const file = parseResultFile(text);
+    const whole = makeResultFile({ ...file, items });
+    expect(file).toEqual({ ...whole, timings: { merge_ms: expect.any(Number) } });
+    expect(file).toMatchObject({ format: 'merged', count: 4 });
+    expect(verifyResultFile(file, statementsOf(list))).toBe(true);
+    expect(verifyResultFile(file, statementsOf(list.toReversed()))).toBe(false);
   });
 
   it('names part and index of what is invalid, and goes on with another file', async () => {
@@ -158,7 +191,7 @@ describe('a task with parts', () => {
   it('makes results of parts again that are damaged or gone', async ({ start }) => {
     const service = await start({ threads: 1, onDisk: true, logger: log.logger });
     const id = await open(service);
-    for (let i = 0; i < 3; i++) await upload(id, makeTriples(2 + i), service);
+    for (let i = 0; i < 3; i++) await upload(id, triples.slice(0, 2 + i), service);
     await done(id, 3, service);
     const folder = join(service.directory, 'files/parts', String(id));
     const [first, second] = await readdir(folder);
@@ -179,10 +212,14 @@ describe('parts', () => {
     const items = makeItems(100);
     const aggregate = aggregateSync(items);
     const part = makeResultFile({ processId: 1, aggregate, items, timings: {} });
-    const files = Array.from({ length: 400 }, () => encodeResultFile(part).buffer);
     const worker = openWorker(40);
-    const work = { kind: 'merge', processId: 1, files };
-    const made = (await worker.call({ work, transfer: [...files] })) as Made;
+    const work = { kind: 'merge', processId: 1, parts: 400, threads: 1 };
+    const onNews = (news: unknown) => {
+      if (!('wants' in (news as News))) return;
+      const result = encodeResultFile(part).buffer;
+      void worker.call({ work: { kind: 'part', result }, transfer: [result] });
+    };
+    const made = (await worker.call({ work }, { onNews })) as Made;
     expect(made.aggregateBytes).toBeGreaterThan(400 * aggregate.length);
     expect(made.file.byteLength).toBeGreaterThan(50e6);
     await worker.close();

@@ -112,7 +112,10 @@ const infoFacts = ({
   salt_bytes: sizes.salts,
   body_bytes: sizes.body,
   ...(elements && {
-    elements: elements.map((one) => `${one.format} of ${one.count} (${one.sizes.total} bytes)`),
+    elements: elements.map((one) => {
+      const kind = format === 'merged' ? 'part' : one.format;
+      return `${kind} of ${one.count} (${one.sizes.total} bytes)`;
+    }),
   }),
 });
 

@@ -6,7 +6,14 @@ import type { UploadUrlOptions } from '../blobs/port/blobStore.ts';
 import { endOf, serviceBase } from '../http/address.ts';
 import { MAX_LISTED_FAULTS, ProblemError, problemType } from '../http/problems.ts';
 import { signUrl } from '../http/signedUrls.ts';
-import type { ListedTask, PartCounts, Task, TaskError, TaskProgress } from '../stores/port/task.ts';
+import {
+  isRunning,
+  type ListedTask,
+  type PartCounts,
+  type Task,
+  type TaskError,
+  type TaskProgress,
+} from '../stores/port/task.ts';
 import type { TaskStore } from '../stores/port/taskStore.ts';
 import type { Reservation } from './reservations.ts';
 import { type Caller, type Deps, pathId } from './route.ts';
@@ -75,14 +82,14 @@ const partsOf = ({ announced, ready, done }: PartCounts) => ({
 const isOpen = ({ parts, state }: Task) => parts && ['created', 'uploaded'].includes(state);
 
 /**
- * Returns the last reported progress; for a completed task, the final one; before the merge, the
- * parts that are done.
+ * Returns the last reported progress; for a completed task, the final one; before the parts are
+ * merged, how many of them are done.
  */
 function progressOf(
   task: Task,
 ): TaskProgress | { phase: 'parts'; done: number; total: number } | null {
   const { parts } = task;
-  if (parts && task.state !== 'completed') {
+  if (parts && task.state !== 'completed' && !(isRunning(task.state) && task.progress)) {
     return { phase: 'parts', done: parts.done, total: parts.announced };
   }
   if (task.state !== 'completed') return task.progress;

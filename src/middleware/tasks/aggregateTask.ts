@@ -2,7 +2,7 @@
  * Performs tasks and their parts:
  *   task file ─▶ read ─▶ verify every signature ─▶ aggregate ─▶ result file
  *                            └─▶ any invalid item: failed, all are listed, nothing is proved
- *   results of all parts ─▶ series ─▶ result file
+ *   results of all parts ─▶ merged proof, or series ─▶ result file
  *
  * All expensive work happens in one worker thread, which is kept from task to task, and in its own
  * threads: `threads` in total. It works on one task at a time, so that the task gets all threads
@@ -26,7 +26,16 @@ import { type BlobRef, type BlobStore, partKey, resultKey } from '../blobs/port/
 import { type Task, TaskFailure, type TaskResult } from '../stores/port/task.ts';
 import { Isolation } from './isolation.ts';
 import { DamagedParts, type TaskContext, type TaskHandler } from './runner.ts';
-import type { AggregateWork, Judgement, Made, MergeWork, News, Work } from './taskWork.ts';
+import {
+  type AggregateWork,
+  type Judgement,
+  type Made,
+  type MergeWork,
+  type News,
+  PART,
+  type PartWork,
+  type Work,
+} from './taskWork.ts';
 import { heapFor, openWorker, untilRunning } from './workerPool.ts';
 
 interface AggregatorOptions {
@@ -87,22 +96,34 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   const isolation = new Isolation(heapMb);
   const oneTask = new Semaphore(1);
 
-  const aggregateWork = async (task: Task, context: TaskContext): Promise<AggregateWork> => {
+  const aggregateWork = async (task: Task, context: TaskContext): Promise<Job> => {
     const startMs = performance.now();
     const { bytes, sha256 } = await fetchFile(blobs, task, maxFileBytes, context);
     const file = whole(bytes);
     const fetchMs = performance.now() - startMs;
-    const work = { kind: 'aggregate', limits, format, threads } as const;
     const { parent, id } = task;
-    return { ...work, processId: parent ?? id, isPart: parent !== null, file, sha256, fetchMs };
+    const work: AggregateWork = {
+      kind: 'aggregate',
+      processId: parent ?? id,
+      isPart: parent !== null,
+      ...{ file, sha256, limits, format, threads, fetchMs },
+    };
+    return { parcel: { work, transfer: [file] }, total: 0 };
+  };
+
+  const mergeWork = async (task: Task, context: TaskContext): Promise<Job> => {
+    const parts = await context.parts();
+    const files = new PartFiles(blobs, parts, context.signal);
+    const { id: processId, count: total } = task;
+    const work: MergeWork = { kind: 'merge', processId, parts: parts.length, threads };
+    return { parcel: { work }, total, files };
   };
 
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const isMerge = task.kind === 'merge';
-    const work = await (isMerge ? mergeWork(blobs, task, context) : aggregateWork(task, context));
-    const parcel = { work, transfer: work.kind === 'merge' ? [...work.files] : [work.file] };
+    const job = await (isMerge ? mergeWork(task, context) : aggregateWork(task, context));
     const { signal, isolated } = context;
-    const use = (lent: ThreadPool) => workOn(lent, parcel, context, stopMs);
+    const use = (lent: ThreadPool) => workOn(lent, job, context, stopMs);
     const made = await oneTask.hold(async () => {
       if (isolated) return isolation.lend(signal, use);
       await untilRunning(worker, signal);
@@ -132,22 +153,31 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
   };
 }
 
+/** Work on a task. */
+interface Job {
+  readonly parcel: Parcel;
+  /** The number of signatures; 0 until it is known. */
+  readonly total: number;
+  /** What a merge asks for. */
+  readonly files?: PartFiles;
+}
+
 /**
  * Runs one task in the worker and passes its news to the store.
  *
- * @throws TaskFailure, CodedError as the worker; `THREAD_LOST`; the signal's reason once the worker
- *   has stopped
+ * @throws TaskFailure, CodedError as the worker; DamagedParts; `THREAD_LOST`; the signal's reason
+ *   once the worker has stopped
  */
 async function workOn(
   worker: ThreadPool,
-  parcel: Parcel,
+  { parcel, files, ...job }: Job,
   context: TaskContext,
   graceMs: number,
 ): Promise<Made> {
   const { signal, report } = context;
   const stop = new AbortController();
   const either = AbortSignal.any([signal, stop.signal]);
-  let total = 0;
+  let { total } = job;
   /** The writes to the store, in order; a refusal stops the worker. */
   let written = Promise.resolve();
   const write = (step: () => Promise<void>): void => {
@@ -162,6 +192,13 @@ async function workOn(
       write(() => context.counted(total));
     } else if ('verified' in told) {
       write(() => context.aggregating({ phase: 'aggregate', done: 0, total }));
+    } else if ('wants' in told) {
+      write(async () => {
+        const part = await files!.read(told.wants);
+        // It is for this merge only.
+        either.throwIfAborted();
+        await worker.call(part);
+      });
     } else {
       report({ ...told, total });
     }
@@ -175,9 +212,14 @@ async function workOn(
   } catch (error) {
     signal.throwIfAborted();
     stop.signal.throwIfAborted();
+    if (files && isCodedError(error) && REFUSALS.includes(error.code)) {
+      throw await files.damaged(error);
+    }
     // The class of an error is lost between threads.
     const { shown, cause, invalid } = error as Partial<TaskFailure>;
     throw shown ? new TaskFailure(shown, { cause, ...(invalid && { invalid }) }) : error;
+  } finally {
+    stop.abort();
   }
 }
 
@@ -238,27 +280,65 @@ async function fetchFile(
   return file;
 }
 
-/** @throws DamagedParts */
-async function mergeWork(blobs: BlobStore, task: Task, context: TaskContext): Promise<MergeWork> {
-  const parts = await context.parts();
-  const files: ArrayBuffer[] = [];
-  const damaged: number[] = [];
-  for (const { part, result } of parts) {
-    context.signal.throwIfAborted();
-    context.report({ phase: 'read', done: part!, total: parts.length });
+/** Codes of files that are damaged or gone. */
+const DAMAGES: readonly string[] = ['FILE_DAMAGED', 'INPUT_CHANGED', 'INTERNAL'];
+
+/** Codes with which a merge refuses a part, or its task file. */
+const REFUSALS: readonly string[] = ['BAD_PART', 'FILE_DAMAGED'];
+
+/** The files of the parts of a task, which its merge takes in order. */
+class PartFiles {
+  readonly #blobs: BlobStore;
+  readonly #parts: readonly Task[];
+  readonly #signal: AbortSignal;
+  /** The number of the part that was read last. */
+  #last = 0;
+
+  constructor(blobs: BlobStore, parts: readonly Task[], signal: AbortSignal) {
+    this.#blobs = blobs;
+    this.#parts = parts;
+    this.#signal = signal;
+  }
+
+  /** Reads the files of a part. @throws DamagedParts */
+  async read(part: number): Promise<Parcel> {
+    this.#last = part;
+    const { input, result } = this.#parts[part]!;
     try {
-      files.push(whole(await stored(readChecked(blobs, result!.blob, MAX_RESULT_BYTES))));
+      const bytes = await this.#result(part);
+      const work: PartWork = { kind: 'part', result: bytes };
+      if (result!.format !== PART) return { work, transfer: [bytes] };
+      const task = await stored(readTaskFile(this.#blobs, input!, input!.bytes));
+      const file = whole(task.bytes);
+      const both: PartWork = { ...work, input: { file, sha256: task.sha256 } };
+      return { work: both, transfer: [bytes, file] };
     } catch (error) {
-      if (!isCodedError(error) || !DAMAGES.includes(error.code)) throw error;
-      damaged.push(part!);
+      throw isDamage(error) ? await this.damaged(error) : error;
     }
   }
-  if (damaged.length > 0) throw new DamagedParts(damaged);
-  return { kind: 'merge', processId: task.id, files };
+
+  /** Returns the error for the part that was read last, and for all damaged ones behind it. */
+  async damaged(cause: unknown): Promise<DamagedParts> {
+    const damaged = [this.#last];
+    for (let part = this.#last + 1; part < this.#parts.length; part++) {
+      this.#signal.throwIfAborted();
+      try {
+        await this.#result(part);
+      } catch (error) {
+        if (!isDamage(error)) throw error;
+        damaged.push(part);
+      }
+    }
+    return new DamagedParts(damaged, cause);
+  }
+
+  async #result(part: number): Promise<ArrayBuffer> {
+    const { blob } = this.#parts[part]!.result!;
+    return whole(await stored(readChecked(this.#blobs, blob, MAX_RESULT_BYTES)));
+  }
 }
 
-/** Codes of files that are damaged or gone. */
-const DAMAGES = ['FILE_DAMAGED', 'INPUT_CHANGED', 'INTERNAL'];
+const isDamage = (error: unknown): boolean => isCodedError(error) && DAMAGES.includes(error.code);
 
 /** The result of a part has the same name as its bytes, so that attempts write the same file. */
 async function putResult(

@@ -92,8 +92,8 @@ export interface Runner {
 export class DamagedParts extends CodedError {
   readonly parts: readonly number[];
 
-  constructor(parts: readonly number[]) {
-    super('FILE_DAMAGED', { message: `Results of parts are damaged: ${parts.join(', ')}` });
+  constructor(parts: readonly number[], cause?: unknown) {
+    super('FILE_DAMAGED', { message: `Results of parts are damaged: ${parts.join(', ')}`, cause });
     this.parts = parts;
   }
 }

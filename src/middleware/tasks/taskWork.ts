@@ -28,11 +28,28 @@ export interface AggregateWork {
   readonly isPart: boolean;
 }
 
-/** The result files of all parts of a task, in order. Answered by {@link Made}. */
+/** The format of a result that is a part for merging, not an aggregate. */
+export const PART = 'part';
+
+/**
+ * The parts of a task, to be merged and joined. The worker asks for one after the other, and each
+ * comes as a {@link PartWork}. Answered by {@link Made}.
+ */
 export interface MergeWork {
   readonly kind: 'merge';
   readonly processId: number;
-  readonly files: readonly ArrayBuffer[];
+  /** Number of parts. */
+  readonly parts: number;
+  /** Number of threads, including the worker's own. */
+  readonly threads: number;
+}
+
+/** The files of a part, for the merge that has asked for them. The answer is empty. */
+export interface PartWork {
+  readonly kind: 'part';
+  readonly result: ArrayBuffer;
+  /** The task file and its SHA-256, if the result is a part for merging. */
+  readonly input?: { readonly file: ArrayBuffer; readonly sha256: string };
 }
 
 /** An aggregate to verify. Answered by {@link Judgement}. */
@@ -44,7 +61,7 @@ export interface JudgeWork {
   readonly threads: number;
 }
 
-export type Work = AggregateWork | MergeWork | JudgeWork;
+export type Work = AggregateWork | MergeWork | PartWork | JudgeWork;
 
 /** The progress of a task. */
 export type News =
@@ -52,7 +69,9 @@ export type News =
   | { readonly counted: number }
   /** Every signature is valid; the aggregation begins. */
   | { readonly verified: true }
-  | { readonly phase: 'verify' | 'aggregate'; readonly done: number };
+  | { readonly phase: 'verify' | 'aggregate'; readonly done: number }
+  /** The merge needs the part with this number. */
+  | { readonly wants: number };
 
 /** A result. */
 export interface Made {
@@ -66,4 +85,4 @@ export interface Judgement {
   readonly valid: boolean;
 }
 
-export type Answer = Made | Judgement;
+export type Answer = Made | Judgement | undefined;

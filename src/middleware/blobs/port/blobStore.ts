@@ -62,9 +62,10 @@ export interface StoredBlob {
  *
  * The service chooses all keys: `inputs/<UUID>.json` for a task file,
  * `results/<attempt>/<task id>.json` for a result, and `parts/<task id>/<SHA-256>.json` for that of
- * a part. `put` writes a key once, or the same bytes again, and readers never get part of a file or
- * a mixture of two. A store with its own upload URLs may use one key for all
- * uploads to a task: the `tag` of a ref names the version, and `get` and `read` reject others.
+ * a part, which need not be JSON. `put` writes a key once, or the same bytes again, and readers
+ * never get part of a file or a mixture of two. A store with its own upload URLs may use one key
+ * for all uploads to a task: the `tag` of a ref names the version, and `get` and `read` reject
+ * others.
  *
  * Contract:
  * 1. When `put` resolves, the whole file is durable under its key. When it rejects, or the process

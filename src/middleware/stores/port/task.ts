@@ -4,7 +4,7 @@
  * TERMINOLOGY
  *   task       one batch of signatures and its result; a row in a store
  *   kind       the work to do: 'aggregate' makes an aggregate of the task file; a task with parts
- *              is a 'merge', which joins the aggregates of its 'part's to a series
+ *              is a 'merge', which makes one aggregate of the results of its 'part's
  *   part       a row below a task with parts, its parent, with a file and an attempt of its own
  *   state      see below; the texts on the wire are derived from it, never stored
  *   input      the task file: a blob, named by its key; replaceable until the notification
@@ -130,7 +130,10 @@ export interface BlobRef {
   readonly sha256?: string;
 }
 
-/** The result of a completed task. `format` is 'bundle', 'proof' or 'series'. */
+/**
+ * The result of a completed task. `format` is 'bundle', 'proof', 'merged' or 'series'; it is 'part'
+ * for a part that is to be merged, whose blob is no result file then.
+ */
 export interface TaskResult {
   readonly blob: BlobRef;
   readonly format: string;

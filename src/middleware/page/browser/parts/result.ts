@@ -55,6 +55,7 @@ export function resultPanels(app: App, result: ResultSummary, file: File): HTMLE
 const NAMES: Readonly<Record<string, string>> = {
   proof: 'Proof',
   bundle: 'Bundle',
+  merged: 'Merged proof',
   series: 'Series',
 };
 
