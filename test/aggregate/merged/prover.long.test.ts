@@ -90,3 +90,64 @@ describe.each(Object.entries(MERGED_TOY_ROWS))('%s', (_, row) => {
     }
   });
 });
+
+describe('a merger checks of a part', () => {
+  const row = MERGED_TOY_ROWS['levels 0 and 1 hidden']!;
+  const parameters = readMergedRow(row, 1);
+  const zero = parameters.levels[0]!;
+  const items = [signedItem('falcon512', 0)];
+  const made = (async () => claimed(await partOf(items, row, parameters), items, parameters))();
+
+  it.each([
+    ['the norm of its output', { outSq: 1 }],
+    ['the norm of x', { xSq: 1 }],
+  ])('%s', async (_, bound) => {
+    const part = await made;
+    const bounded = { ...parameters, levels: [{ ...zero, ...bound }] };
+    expect(satisfiesClaim(lab, parameters, part)).toBe(true);
+    expect(satisfiesClaim(lab, bounded, part)).toBe(false);
+  });
+
+  it('what its fields claim', async () => {
+    const part = await made;
+    const { claim } = part;
+    const { hidden } = claim;
+    const plus1 = <T extends { slice(): T; [i: number]: number }>(list: T, at = 0): T => {
+      const copy = list.slice();
+      copy[at]! += 1;
+      return copy;
+    };
+    const b = claim.b.slice();
+    b[0]! += 1n;
+    const phi = claim.phi.slice();
+    phi[64]! += 1n;
+    const [[real, imaginary]] = hidden!.lifts as [readonly [bigint, bigint]];
+    const others = hidden!.lifts.slice(1);
+    const changed = [
+      { b },
+      { phi },
+      { c: plus1(claim.c) },
+      { quadratic: [] },
+      { quadratic: [{ ...claim.quadratic[0]!, factor: b }] },
+      { hidden: { ...hidden!, beta: plus1(hidden!.beta) } },
+      ...hidden!.quarters.map((quarter, i) => ({
+        hidden: { ...hidden!, quarters: hidden!.quarters.with(i, plus1(quarter)) },
+      })),
+      { hidden: { ...hidden!, lifts: [[real + 1n, imaginary] as const, ...others] } },
+      { hidden: { ...hidden!, lifts: [[real, imaginary + 1n] as const, ...others] } },
+    ];
+    for (const change of changed) {
+      const wrong = { ...part, claim: { ...claim, ...change } };
+      expect(satisfiesClaim(lab, parameters, wrong)).toBe(false);
+    }
+  });
+
+  it('every coefficient of its output', async () => {
+    const part = await made;
+    for (let at = 0; at < part.output.length; at += 97) {
+      const output = Int16Array.from(part.output);
+      output[at]! += 1;
+      expect(satisfiesClaim(lab, parameters, { ...part, output })).toBe(false);
+    }
+  });
+});
