@@ -15,9 +15,9 @@ const ROOT = fileURLToPath(new URL('../', import.meta.url));
 
 /** The upper limits, in the units of the table. Decision 30 raised those of src and test. */
 export const LIMITS = {
-  'lines in src': 54_000,
-  'files in src': 390,
-  'lines in test': 89_000,
+  'lines in src': 56_500,
+  'files in src': 400,
+  'lines in test': 90_500,
   'words in docs': 67_800,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,
