@@ -56,7 +56,9 @@ const FIELDS = ['proof/parse', 'proof/fuzzOne'];
 /** Proofs over rows that hide messages and cut inner commitments. */
 const HIDDEN = ['hidden/verify', 'hidden/quarters', 'hidden/scalars', 'hidden/equations'];
 /** Functions of the container that no reader uses. */
-const WRITING = ['encodeHeader', 'runsOfKinds', 'encodeSaltRun'];
+const WRITING = ['encodeHeader', 'encodeContents', 'runsOfKinds', 'encodeSaltRun'];
+/** Proofs over many parts. */
+const MERGED = ['merged/verify'];
 
 const RULES: readonly Rule[] = [
   {
@@ -74,10 +76,11 @@ const RULES: readonly Rule[] = [
   { files: within('container'), tests: ['container', 'format'], except: WRITING },
   { files: within('bundle'), tests: ['bundle', 'tamper', 'series'], except: ['encodeBundle'] },
   { files: within('series'), tests: ['series', 'vectors'] },
+  { files: within('mergedFormat'), tests: MERGED },
   { files: within('sources'), tests: ['streams', 'series'] },
   {
     files: within('verifyStream'),
-    tests: ['streams', 'series', 'vectors'],
+    tests: ['streams', 'series', 'vectors', ...MERGED],
     // How much is read at once: no verdict depends on it.
     except: ['read'],
   },
@@ -88,10 +91,10 @@ const RULES: readonly Rule[] = [
   },
   {
     files: within('index'),
-    tests: ['format', 'bundle', 'tamper'],
+    tests: ['format', 'bundle', 'tamper', ...MERGED],
     only: ['verifyAggregate', 'verifyAggregateAsync', 'extractSignatures'],
   },
-  { files: within('openAggregate'), tests: ['tamper', 'format', 'salts', 'profiles'] },
+  { files: within('openAggregate'), tests: ['tamper', 'format', 'salts', 'profiles', ...MERGED] },
   {
     files: within('salts'),
     tests: ['salts', 'container', 'format', 'series'],
@@ -107,7 +110,7 @@ const RULES: readonly Rule[] = [
   { files: within('batch'), tests: ['bundle', 'tamper', 'profiles'], only: ['invalidItems'] },
   {
     files: within('onThreads'),
-    tests: ['tamper', 'format', 'bundle', 'threads'],
+    tests: ['tamper', 'format', 'bundle', 'threads', ...MERGED],
     only: [
       'verifyWith',
       'verifyClaimWith',
@@ -130,17 +133,17 @@ const RULES: readonly Rule[] = [
     tests: ['proof/vectors', 'labrador/machine', ...PROOFS.slice(1)],
     except: ['pairProducts', 'normSq', 'peakBytes', 'beginCount'],
   },
-  { files: within('parameters/rows'), tests: ['parameters', ...PROOFS] },
+  { files: within('parameters/rows'), tests: ['parameters', ...PROOFS, ...MERGED] },
   {
     files: within(`${WING}(parse|fieldReader)`),
-    tests: [...FIELDS, ...PROOFS, ...HIDDEN],
+    tests: [...FIELDS, ...PROOFS, ...HIDDEN, ...MERGED],
     calls: true,
   },
   {
     files: within(`${WING}folds`),
-    tests: [...PROOFS, ...HIDDEN, ...CHEATS],
+    tests: [...PROOFS, ...HIDDEN, ...MERGED, ...CHEATS],
     // How the work is divided: the results do not depend on it.
-    except: ['costOf', 'costOfBlocks'],
+    except: ['costOfPart', 'costOfItems', 'costOfRest', 'costOfBlocks'],
     calls: true,
   },
   {
@@ -157,22 +160,28 @@ const RULES: readonly Rule[] = [
       'format',
       ...FIELDS,
       ...HIDDEN,
+      ...MERGED,
       'series',
     ],
     calls: true,
   },
+  { files: within(`${WING}(verifyMerged|part)`), tests: MERGED, calls: true },
   {
     files: within(`${WING}foldItems`),
     tests: [...PROOFS, ...HIDDEN, ...CHEATS, 'series'],
     calls: true,
   },
-  { files: within(`${WING}(hidden|reduceHidden)`), tests: HIDDEN, calls: true },
+  { files: within(`${WING}(hidden|reduceHidden)`), tests: [...HIDDEN, ...MERGED], calls: true },
   {
     files: within(`${WING}reduceLifts`),
     tests: ['proof/reduceLifts', ...PROOFS, ...HIDDEN, ...CHEATS],
     calls: true,
   },
-  { files: within(`${WING}\\w+`), tests: [...PROOFS, ...HIDDEN, ...CHEATS], calls: true },
+  {
+    files: within(`${WING}\\w+`),
+    tests: [...PROOFS, ...HIDDEN, ...MERGED, ...CHEATS],
+    calls: true,
+  },
   { files: within('proof/ring'), tests: ['proof/ring', ...PROOFS] },
   { files: within('proof/foldKeys'), tests: ['proof/foldKeys', ...PROOFS, ...HIDDEN] },
   // Whether a value has a code is a question of the prover alone.
@@ -181,10 +190,10 @@ const RULES: readonly Rule[] = [
   { files: within('proof/projection'), tests: ['proof/parse', ...PROOFS, ...CHEATS] },
   {
     files: within('proof/(columns|itemColumns|shapes)'),
-    tests: ['proof/columns', ...PROOFS],
+    tests: ['proof/columns', ...PROOFS, ...MERGED],
   },
   { files: within('proof/bits'), tests: ['proof/bits', ...FIELDS] },
-  { files: within('proof/transcript'), tests: [...PROOFS] },
+  { files: within('proof/transcript'), tests: [...PROOFS, ...MERGED] },
   { files: within('proof/constants'), tests: ['proof/bits', ...PROOFS, ...CHEATS] },
   { files: within('proof/\\w+'), tests: [...PROOFS, ...CHEATS] },
   {

@@ -387,10 +387,10 @@ export async function verifyAggregateAsync(
 /**
  * Like {@link verifyAggregate}, for an aggregate or a series and statements that arrive in pieces.
  * Memory does not depend on their number: one aggregate of the series, at most 128 statements, and
- * 30 MB of WebAssembly memory; a merged proof takes 4.5 MB more for each part. Reads either only
- * when it is needed, and closes both in every case. Bytes may be cut anywhere. Stops at the first
- * fault; nothing is known to be valid before the promise resolves to `true`. Yields to the event
- * loop between the parts of its work.
+ * 30 MB of WebAssembly memory; a merged proof takes 40 MB, and 4.5 MB for each part. Reads either
+ * only when it is needed, and closes both in every case. Bytes may be cut anywhere. Stops at the
+ * first fault; nothing is known to be valid before the promise resolves to `true`. Yields to the
+ * event loop between the parts of its work.
  *
  * @throws TypeError, RangeError for arguments of wrong types, or a statement or piece of bytes of a
  *   wrong type, once it is reached; CodedError `ABORTED` if the signal is aborted; errors of the
