@@ -7,9 +7,14 @@ import {
   verifyAggregate,
   verifyAggregateStream,
 } from '../../../src/aggregate/index.ts';
-import { type MergedFile, openMergedFile } from '../../../src/aggregate/mergedFormat.ts';
+import {
+  type MergedFile,
+  openMergedFile,
+  verifyMergedFileIn,
+} from '../../../src/aggregate/mergedFormat.ts';
 import { readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
 import { MERGED_TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
+import { type FoldJob, foldOnIdle } from '../../../src/aggregate/proof/index.ts';
 import { parseZero } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { beginPart } from '../../../src/aggregate/proof/verifier/part.ts';
 import { openMerged } from '../../../src/aggregate/proof/verifier/verifyMerged.ts';
@@ -21,6 +26,7 @@ import { MERGED_TOY_ROWS } from '../../reference/merged/toyRows.ts';
 import { hashOfRow } from '../../reference/table.ts';
 import { hex } from '../../support/hex.ts';
 import { everyThread } from '../everyThread.ts';
+import { finished, saltsOf } from '../proof/sections.ts';
 import { bytesOf, hollowMerged, projectionField } from './hollowMerged.ts';
 import { type MergedProof, mergedProof, placesOf, withRows } from './mergedFiles.ts';
 
@@ -240,6 +246,16 @@ describe('right in form alone', () => {
     const bytes = bytesOf(hollowMerged(ROW, parts), { [`part ${part} w`]: w });
     expect(await verdict(bytes, parts.flat())).toBe(false);
   });
+});
+
+test('a fold that fails elsewhere, as if its module had trapped, is a refusal', async () => {
+  const items = proof.parts.map((statements) => ({ statements, salts: saltsOf(statements) }));
+  const verified = (failing?: FoldJob['kind']) =>
+    verifyMergedFileIn(file, items, 4, async (jobs) =>
+      jobs.map((job) => (job.kind === failing ? undefined : finished(foldOnIdle(job)))),
+    );
+  expect(await verified()).toBe(true);
+  for (const kind of ['items', 'keys', 'rows'] as const) expect(await verified(kind)).toBe(false);
 });
 
 test('attempts are at most 15, and are absorbed', async () => {

@@ -275,22 +275,17 @@ const concludeHere = (lab: Labrador, begun: Begun, ofBlocks?: FoldedItems): numb
 /** @returns the end of the section; undefined if it is rejected */
 function conclude(
   lab: Labrador,
-  { parameters, section, seeds, transcript, plan }: Begun,
+  begun: Begun,
   results: readonly ResultHere[],
   ofBlocks?: FoldedItems,
 ): number | undefined {
+  const { parameters, section, seeds, plan } = begun;
   const folded = plan.assemble(results, ofBlocks);
   if (folded === undefined) return undefined;
   const [zero] = section.levels;
   const claim = reduceLevelZero(lab, parameters, folded.items, zero!, seeds.first);
   if (claim === undefined) return undefined;
-  const isProved = reduceRest(
-    lab,
-    { parameters, section, seeds, transcript },
-    [claim],
-    folded.rows,
-  );
-  return isProved ? section.end : undefined;
+  return reduceRest(lab, begun, [claim], folded.rows) ? section.end : undefined;
 }
 
 /** What the levels after the first need, but for the claims of the first and the folds. */

@@ -77,23 +77,7 @@ function beginMerged(proof: MergedToVerify, jobs: number, trace?: Trace): Begun 
 export function verifyMerged(proof: MergedToVerify, trace?: Trace): boolean {
   const begun = beginMerged(proof, 1, trace);
   if (begun === undefined) return false;
-  const { parts, plan } = begun;
-  const isProved = onInstance(bestModule(), (lab) => {
-    const claims: PartClaim[] = [];
-    for (const [i, part] of parts.entries()) {
-      const claim = lab.scope(() =>
-        claimOfPart(
-          lab,
-          part,
-          plan.parts[i]!.map((job) => foldHere(lab, job)),
-        ),
-      );
-      if (claim === undefined) return false;
-      claims.push(claim);
-    }
-    return concludeHere(lab, begun, claims);
-  });
-  return isProved ?? false;
+  return concluded(begun, (lab, jobs) => jobs.map((job) => foldHere(lab, job)));
 }
 
 /**
@@ -109,41 +93,40 @@ export async function verifyMergedIn(
 ): Promise<boolean> {
   const begun = beginMerged(proof, jobs);
   if (begun === undefined) return false;
-  const { parts, plan } = begun;
-  const all = await spread([...plan.parts.flat(), ...plan.rest.jobs]);
-  if (all.includes(undefined)) return false;
+  const { parts, rest } = begun.plan;
+  const results = await spread([...parts.flat(), ...rest.jobs]);
+  let at = 0;
+  return concluded(begun, (_, list) => results.slice(at, (at += list.length)));
+}
+
+/** @param fold returns the results of jobs, part by part, and then of those after the parts */
+function concluded(
+  begun: Begun,
+  fold: (lab: Labrador, jobs: readonly FoldJob[]) => readonly ResultHere[],
+): boolean {
   const isProved = onInstance(bestModule(), (lab) => {
     const claims: PartClaim[] = [];
-    let at = 0;
-    for (const [i, part] of parts.entries()) {
-      const claim = claimOfPart(lab, part, all.slice(at, (at += plan.parts[i]!.length)));
+    for (const [i, part] of begun.parts.entries()) {
+      const jobs = begun.plan.parts[i]!;
+      const claim = lab.scope(() => claimOfPart(lab, part, fold(lab, jobs)));
       if (claim === undefined) return false;
       claims.push(claim);
     }
-    return conclude(lab, begun, claims, all.slice(at));
+    return lab.scope(() => conclude(lab, begun, claims, fold(lab, begun.plan.rest.jobs)));
   });
   return isProved ?? false;
 }
 
-/** Does the jobs after the parts, and concludes. */
-const concludeHere = (lab: Labrador, begun: Begun, claims: readonly PartClaim[]): boolean =>
-  lab.scope(() => {
-    const results = begun.plan.rest.jobs.map((job) => foldHere(lab, job));
-    return conclude(lab, begun, claims, results);
-  });
-
-const conclude = (
+function conclude(
   lab: Labrador,
   begun: Begun,
   claims: readonly PartClaim[],
   results: readonly ResultHere[],
-): boolean =>
-  reduceRest(
-    lab,
-    begun,
-    claims.map(({ claim }) => claim),
-    begun.plan.rest.assemble(results),
-  );
+): boolean {
+  if (results.includes(undefined)) return false;
+  const first = claims.map(({ claim }) => claim);
+  return reduceRest(lab, begun, first, begun.plan.rest.assemble(results));
+}
 
 /**
  * A merged proof whose items arrive in blocks and are forgotten. Takes an idle instance, which
@@ -197,7 +180,9 @@ export class MergedInBlocks {
 
   /** Returns whether all parts are proved, after all items. */
   conclude(): boolean {
-    return this.#held.guard((lab) => concludeHere(lab, this.#begun, this.#claims));
+    const begun = this.#begun;
+    const results = (lab: Labrador) => begun.plan.rest.jobs.map((job) => foldHere(lab, job));
+    return this.#held.guard((lab) => conclude(lab, begun, this.#claims, results(lab)));
   }
 
   close(): void {
