@@ -1,6 +1,6 @@
 /**
  * Rows of one proof over many parts (docs/merged.md, whose sections are named by "m."): what they
- * are, everything that the argument needs of them, and what it counts. Nothing uses them yet.
+ * are, everything that the argument needs of them, and what it counts.
  */
 import {
   type LevelRow,

@@ -190,6 +190,8 @@ describe('start and headers', () => {
       if (end % 40 === 0) expect(await verdict(cut)).toBe(false);
     }
     expect(typeof (await inspected(proof.bytes.slice(0, file.bodyAt)))).toBe('object');
+    // nothing is missing of what is wrong
+    expect(await inspected(with1(6, 0).slice(0, 40))).toBe('table');
   });
 
   test('rows are those in use', async () => {

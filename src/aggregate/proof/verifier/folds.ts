@@ -111,19 +111,16 @@ export interface FoldInput extends ItemsInput {
 
 /** @param parts approximate number of parts; with 1, no fold is divided */
 export function planFolds(input: FoldInput, parts: number): FoldPlan {
-  const { parameters, seeds } = input;
-  const uses = usesOfLevels(parameters, seeds);
-  const wanted = costOfPart([costOfItems(input), costOfRest(parameters, uses)], parts);
-  const items = planItems(input, wanted);
-  const rest = planRest(parameters, seeds, uses, wanted);
+  const plan = planMerged([input], input.parameters, input.seeds, parts);
+  const items = plan.parts[0]!;
+  const { jobs, assemble } = plan.rest;
   return {
-    jobs: [...items, ...rest.jobs],
+    jobs: [...items, ...jobs],
     assemble(results, ofBlocks) {
       if (results.some((result) => result === undefined)) return undefined;
-      const ofItems = results.slice(0, items.length) as FoldedItems[];
       return {
-        items: ofBlocks ? [ofBlocks] : ofItems,
-        rows: rest.assemble(results.slice(items.length)),
+        items: ofBlocks ? [ofBlocks] : (results.slice(0, items.length) as FoldedItems[]),
+        rows: assemble(results.slice(items.length)),
       };
     },
   };
