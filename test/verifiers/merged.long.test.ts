@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { joinSeries } from '../../src/aggregate/index.ts';
 import { concat } from '../../src/shared/bytes.ts';
 import { type SignedItem, signedItem } from '../reference/items.ts';
 import { headerOfPart, mergeParts, provePart } from '../reference/merged/prover.ts';
@@ -50,7 +51,7 @@ const rulesOf = (...cases: readonly Case[]) => judge(...cases).map(({ rule }) =>
 
 const OPEN = MERGED_TOY_ROWS['levels 0 and 1 open']!;
 const HIDDEN = MERGED_TOY_ROWS['levels 0 and 1 hidden']!;
-const ONE_DIGIT = MERGED_TOY_ROWS['level 0 hidden, level 1 open, cut and with one digit']!;
+const ONE_DIGIT = MERGED_TOY_ROWS['level 0 hidden, level 1 open and with one digit']!;
 const tailOf = (n: number, r: number): LevelRow => {
   const runs = [[n - 3, 63] as const, [3, 61] as const];
   const tG = new Array<number>((r * (r + 1)) / 2 - 1).fill(160);
@@ -107,6 +108,15 @@ test.skipIf(noPython)('bounds are those of the part row, for every part', LONG, 
   expect(longest).toEqual([0, 0, 1, 1]);
   const rules = ['projection 1 is too long', 'the projection of x at 1: too long'];
   expect(rulesOf(...cases)).toEqual(made.flatMap(() => [null, ...rules.map((x) => `proof: ${x}`)]));
+});
+
+test.skipIf(noPython)('a series may contain them', LONG, () => {
+  const proof = joinSeries([GOOD.proof, GOOD.proof]);
+  const twice = { ...GOOD, proof, items: [...GOOD.items, ...GOOD.items] };
+  const wrong = { ...twice, items: [...GOOD.items, ...GOOD.items.toReversed()] };
+  const longer = { ...twice, items: [...twice.items, a] };
+  const rules = [null, 'list: other statements', 'list: longer than the series'];
+  expect(rulesOf(twice, wrong, longer)).toEqual(rules);
 });
 
 /** Half a second each: the long run takes a third of the fields, the nightly one all. */

@@ -13,9 +13,9 @@ const MODULES = [
   ...['re', 'struct', 'sys'],
 ];
 
-test('it has at most 850 lines of at most 100 columns', () => {
+test('it has at most 855 lines of at most 100 columns', () => {
   expect(lines.length).toBeGreaterThan(300);
-  expect(lines.length).toBeLessThanOrEqual(850);
+  expect(lines.length).toBeLessThanOrEqual(855);
   expect(lines.filter((line) => [...line].length > 100)).toEqual([]);
 });
 

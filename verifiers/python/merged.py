@@ -132,6 +132,20 @@ def verify_merged(aggregate, pairs, _=None, table=None):
     return (f"valid merged proof; {count} parts; {len(pairs)} of Falcon-{row.ps.n}, each with "
             f"|s1|^2 + |s2|^2 <= {row.ps.beta2}; salts: %d explicit, %d constant, %d derived; "
             f"{len(aggregate)} bytes" % tuple(codings.count(i) for i in range(3)))
-V.FORMATS[MERGED] = verify_merged
+def head(aggregate):
+    """B 8: the number of all items, and their commitment as that of a series of the parts."""
+    r, total, identity = V.Reader(aggregate), 0, b"falconry series v1"
+    r.take(len(MERGED) + 32)
+    for _ in range(int.from_bytes(r.take(2), "little")):
+        commitment, count = r.take(32), int.from_bytes(r.take(2), "big")
+        r.take(4)
+        r.runs(count, "header", lambda kind: kind)
+        r.take(1)
+        def salt_run(coding): return coding, coding == V.CONSTANT and r.take(1)
+        salts = r.runs(count, "saltCoding", salt_run)
+        r.take(40 * sum(coding == V.EXPLICIT for coding, _ in salts))
+        total, identity = total + count, identity + struct.pack(">I", count) + commitment
+    return total, V.shake256(identity, 32)
+V.FORMATS[MERGED], V.ELEMENTS[MERGED] = verify_merged, (verify_merged, head)
 
 if __name__ == "__main__": V.run(__doc__)

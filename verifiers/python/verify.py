@@ -781,6 +781,7 @@ def verify(aggregate, pairs, table):
     check(r.at == len(aggregate), "bytes: some are left over")
     return text + "; salts: %d explicit, %d constant, %d derived; %d bytes; statements %s" % (
         *(codings.count(i) for i in range(3)), len(aggregate), header[6:38].hex())
+def head(element): return int.from_bytes(element[38:40], "big"), element[6:38]
 def verify_series(aggregate, pairs, table):
     """B 7: every element is an aggregate of the next statements."""
     r, done, texts, identity = Reader(aggregate), 0, [], b"falconry series v1"
@@ -788,16 +789,17 @@ def verify_series(aggregate, pairs, table):
     while length := int.from_bytes(r.take(4), "big"):
         check(len(texts) < 4096, "header: a series of too many elements")
         element = r.take(length)
-        count = int.from_bytes(element[38:40], "big")
-        texts.append(verify(element, pairs[done : done + count], table))
-        identity += struct.pack(">I", count) + element[6:38]
+        verify_element, head_of = ELEMENTS.get(element[:6], (verify, head))
+        count, commitment = head_of(element)
+        texts.append(verify_element(element, pairs[done : done + count], table))
+        identity += struct.pack(">I", count) + commitment
         done += count
     check(texts, "header: a series of no elements")
     check(r.at == len(aggregate), "header: bytes behind a series")
     check(done == len(pairs), "list: longer than the series")
     start = f"valid series; {len(texts)} elements, {done} statements; identity "
     return "\n".join([start + shake256(identity, 32).hex(), *texts])
-FORMATS = {SERIES: verify_series}  # by the first six bytes; merged.py has another one
+FORMATS, ELEMENTS = {SERIES: verify_series}, {}  # by the first six bytes; merged.py has another
 def judge(aggregate, pairs):
     table = load_table()
     try:

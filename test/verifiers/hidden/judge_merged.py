@@ -28,8 +28,10 @@ def verdict(case):
     rule = None
     with mock.patch.object(V, "hash_of", own_hash), mock.patch.object(V, "norm_of", norm_of), \
             mock.patch.object(V.Level, "read", read), mock.patch.object(V.Reader, "take", take):
-        try: merged.verify_merged(bytes.fromhex(case["proof"]), pairs, None,
-                                  merged.read_rows(rows) if rows else None)
-        except V.Refused as refusal: rule = str(refusal)
+        proof, load = bytes.fromhex(case["proof"]), merged.load_rows
+        own = (lambda: merged.read_rows(rows)) if rows else load
+        with mock.patch.object(merged, "load_rows", own):
+            try: V.FORMATS.get(proof[:6], merged.verify_merged)(proof, pairs, None)
+            except V.Refused as refusal: rule = str(refusal)
     return {"rule": rule, "levels": levels, "fields": fields, "norms": norms}
 if __name__ == "__main__": print(json.dumps([verdict(case) for case in json.load(sys.stdin)]))
