@@ -17,7 +17,7 @@ const ENTRIES: readonly (readonly [entry: string, imports: string, limit?: numbe
   ['falconry/aggregate', 'everything'],
   ['falconry/verify', 'everything', 45_700],
   ['falconry/verify', '{ falcon512 }', 38_000],
-  ['falconry/verify-aggregate', 'everything', 97_000],
+  ['falconry/verify-aggregate', 'everything', 101_500],
 ];
 /** Another version of a dependency or compiler may change this much, in kB. */
 const SLACK = 1;

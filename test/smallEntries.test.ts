@@ -20,7 +20,7 @@ import { testRandom } from './support/random.ts';
 import { buildSmallEntries, type SmallEntries } from './support/smallEntries.ts';
 
 /** Bytes, minified and compressed: kept by scripts/entrySizes.ts, too. */
-const LIMITS = { 'falcon/verifyOnly': 45_700, 'aggregate/verifyOnly': 97_000 } as const;
+const LIMITS = { 'falcon/verifyOnly': 45_700, 'aggregate/verifyOnly': 101_500 } as const;
 
 let entries: SmallEntries;
 let small: SmallEntries['signatures'];

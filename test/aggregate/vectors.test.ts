@@ -3,15 +3,19 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
   aggregate,
+  aggregateParts,
   aggregateSync,
   extractSignatures,
   inspectAggregate,
+  mergeParts,
+  type PartToMerge,
   verifyAggregate,
   verifyAggregateStream,
 } from '../../src/aggregate/index.ts';
 import { isCodedError } from '../../src/shared/errors.ts';
 import { HEADER_REASONS } from '../reference/cases.ts';
-import { frozenCases, frozenSeries, VECTORS } from '../reference/frozenCases.ts';
+import { frozenCases, frozenMerged, frozenSeries, VECTORS } from '../reference/frozenCases.ts';
+import { MERGED_PARTS, mergedCases } from '../reference/mergedCases.ts';
 import { seriesCases } from '../reference/seriesCases.ts';
 
 const LONG = { timeout: 600_000 };
@@ -128,5 +132,29 @@ describe('the series among the vectors', () => {
     if (valid || reason !== undefined) {
       expect(faultOf(bytes)).toBe(seen.includes(reason) ? reason : undefined);
     }
+  });
+});
+
+describe('the merged proofs among the vectors', () => {
+  const merged = frozenMerged();
+
+  test('are one that the library makes, and edits of it', LONG, async () => {
+    const [{ items, aggregate: bytes }] = merged as [(typeof merged)[0]];
+    const parts: PartToMerge[] = [];
+    let at = 0;
+    for (const { length } of MERGED_PARTS) {
+      const statements = items.slice(at, (at += length));
+      for await (const part of aggregateParts(statements)) parts.push({ part, statements });
+    }
+    expect(Buffer.compare(await mergeParts(parts), bytes)).toBe(0);
+    const stored = JSON.parse(readFileSync(new URL('merged.json', VECTORS), 'utf8'));
+    expect(stored).toEqual(mergedCases(bytes));
+  });
+
+  test.each(merged)('$name', LONG, async ({ aggregate: bytes, items, valid, reason }) => {
+    expect(verifyAggregate(bytes, items)).toBe(valid);
+    expect(await verifyAggregateStream([bytes], items)).toBe(valid);
+    const seen: readonly unknown[] = HEADER_REASONS;
+    expect(faultOf(bytes)).toBe(seen.includes(reason) ? reason : undefined);
   });
 });

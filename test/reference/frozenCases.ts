@@ -86,4 +86,10 @@ export function frozenSeries(): (FrozenCase & { readonly valid: boolean })[] {
   return frozen(stored, []).map((one, i) => ({ ...one, valid: stored[i]!.valid }));
 }
 
+/** The cases of merged proofs, each with its verdict. */
+export function frozenMerged(): (FrozenCase & { readonly valid: boolean })[] {
+  const stored = read<(StoredCase & { readonly valid: boolean })[]>('merged.json');
+  return frozen(stored, stored).map((one, i) => ({ ...one, valid: stored[i]!.valid }));
+}
+
 export const largeCases = (): readonly LargeCase[] => read('large.json');

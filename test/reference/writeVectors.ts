@@ -1,22 +1,28 @@
 /**
  * Writes the vectors for other implementations, all files of `vectors/` but the table and README:
  *
- *   node test/reference/writeVectors.ts            items, good, bad, series and large.json
+ *   node test/reference/writeVectors.ts            items, good, bad, series, merged, large.json
  *   node test/reference/writeVectors.ts small      without large.json
  *   node test/reference/writeVectors.ts series     series.json alone, from the others
+ *   node test/reference/writeVectors.ts merged     merged.json alone, from the others
  *   node test/reference/writeVectors.ts large      large.json alone
  *   node test/reference/writeVectors.ts large DIR  and the files whose hashes it has, in DIR
  *   node test/reference/writeVectors.ts --into DIR any of these, but into DIR
  *
  * Small ones are made by the slow prover, and the slow verifier says which rule a wrong proof
- * breaks; large ones are made by the library.
+ * breaks; large and merged ones are made by the library.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { aggregate } from '../../src/aggregate/index.ts';
+import {
+  aggregate,
+  aggregateParts,
+  mergeParts,
+  type PartToMerge,
+} from '../../src/aggregate/index.ts';
 import { formatResultFile, makeResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile } from '../../src/wire/triple.ts';
 import { badBounds } from './badBounds.ts';
@@ -47,6 +53,7 @@ import {
   type StoredItem,
   VECTORS,
 } from './frozenCases.ts';
+import { MERGED_PARTS, mergedCases } from './mergedCases.ts';
 import { seriesCases } from './seriesCases.ts';
 import { TABLE } from './table.ts';
 import { verifyReferenceProof } from './verifier/proof.ts';
@@ -180,6 +187,23 @@ function writeSeries(): void {
   write('series.json', lines);
 }
 
+async function writeMerged(): Promise<void> {
+  const stored = JSON.parse(readFileSync(new URL('items.json', folder), 'utf8')) as StoredItem[];
+  const parts: PartToMerge[] = [];
+  for (const numbers of MERGED_PARTS) {
+    const items = numbers.map((number) => {
+      const { public_key, digest, signature } = stored[number]!;
+      const [publicKey, message, own] = [public_key, digest, signature].map((x) => {
+        return bytesOf(x.slice(2));
+      });
+      return { publicKey: publicKey!, message: message!, signature: own! };
+    });
+    for await (const part of aggregateParts(items)) parts.push({ part, statements: items });
+  }
+  const lines = mergedCases(await mergeParts(parts)).map((one) => JSON.stringify(one));
+  write('merged.json', lines);
+}
+
 const sha256 = (data: Uint8Array | string): string =>
   createHash('sha256').update(data).digest('hex');
 
@@ -208,9 +232,10 @@ async function writeLarge(directory?: string): Promise<void> {
   write('large.json', lines);
 }
 
-if (!['all', 'small', 'series', 'large'].includes(part)) {
-  throw new RangeError('all, small, series or large?');
+if (!['all', 'small', 'series', 'merged', 'large'].includes(part)) {
+  throw new RangeError('all, small, series, merged or large?');
 }
 if (part === 'all' || part === 'small') writeSmall();
-if (part !== 'large') writeSeries();
+if (part !== 'large' && part !== 'merged') writeSeries();
+if (part === 'all' || part === 'merged') await writeMerged();
 if (part === 'all' || part === 'large') await writeLarge(directory);

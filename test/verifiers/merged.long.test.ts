@@ -160,7 +160,8 @@ function broken(): [rule: string, ...cases: Case[]][] {
     rows(HIDDEN.with(2, [HIDDEN[2][0]!.with(at, 4), ...HIDDEN[2].slice(1)]));
   // biome-ignore format: several in a line
   return [
-    ['format: unknown', spoilt(0), spoilt(3), spoilt(4), spoilt(5)],
+    ['format: unknown', spoilt(0), spoilt(3), spoilt(4)],
+    ['version: unknown', spoilt(5)],
     ['list: of another length', list(a, b)],
     ['list: longer than the parts', list(a, b, c, c)],
     ['list: other statements', list(a, c, b), list(a, b, d), list(c, a, b), exchanged],
@@ -169,7 +170,7 @@ function broken(): [rule: string, ...cases: Case[]][] {
     ['table: too many items for a part', withHeader(HIDDEN, a, b, c)],
     ['table: made with another row of parameters', spoilt(6), spoilt(37), { ...GOOD, rows: null }],
     ['table: made with other rows of parameters', spoilt(74)],
-    ['table: no row for so many parts', spoilt(38, 0), spoilt(38, 3), spoilt(39)],
+    ['header: no row for so many parts', spoilt(38, 0), spoilt(38, 3), spoilt(39)],
     ['bytes: attempt is above 15', spoilt(level1, 16)],
     ['bytes: some are left over', bytes(proof, Uint8Array.of(0))],
     ['bytes: bytes are missing', bytes(proof.subarray(0, -1))],

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, type TestContext, test } from 'vitest';
 import { formatResultFile, makeResultFile } from '../../src/wire/resultFile.ts';
 import { formatTaskFile } from '../../src/wire/triple.ts';
-import { frozenCases, frozenSeries, VECTORS } from '../reference/frozenCases.ts';
+import { frozenCases, frozenMerged, frozenSeries, VECTORS } from '../reference/frozenCases.ts';
 import { fact } from '../support/facts.ts';
 
 const LONG = { timeout: 1_800_000 };
@@ -55,6 +55,18 @@ describe('verify.py --vectors', () => {
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     fact(context, 'verifiers', `verify.py: ${good.length} good and ${bad.length} bad vectors`);
+  });
+
+  test('merged.py gives the verdicts and reasons of merged proofs', LONG, async (context) => {
+    if (noPython) return context.skip(SKIPPED);
+    const own = join(folder, 'merged');
+    cpSync(VECTORS, own, { recursive: true });
+    for (const name of ['good', 'bad', 'series']) writeFileSync(join(own, `${name}.json`), '[]');
+    const { code, stdout, stderr } = await run(context, 'merged.py', '--vectors', own);
+    const lines = stdout.trim().split('\n');
+    expect(lines.filter((line) => !line.startsWith('ok '))).toEqual([]);
+    expect(lines.length).toBe(frozenMerged().length);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   });
 
   test('says which verdict is wrong', LONG, async (context) => {

@@ -77,7 +77,7 @@ def combine_parts(level, seeds):
     V.combine_level(level, seeds)
 
 # ---- M 1.7  The verifier -------------------------------------------------------------------------
-MERGED = b"FLRY\x04\x01"
+MERGED = b"FLRY\x04"
 def read_lists(r, row, count, statements):
     """M 1.2, P 13 step 1: items, header and codings of salts of every part."""
     lists, done = [], 0
@@ -98,9 +98,10 @@ def verify_merged(aggregate, pairs, _=None, table=None):
     statements = [V.Statement(*V.decode_public_key(key), key, msg) for key, msg in pairs]
     r, table = V.Reader(aggregate), table or load_rows()
     check(r.take(len(MERGED)) == MERGED, "format: unknown")
+    check(r.take(1) == b"\x01", "version: unknown")
     row, count = table.get(r.take(32)), int.from_bytes(r.take(2), "little")
     check(row, "table: made with another row of parameters")
-    check(1 <= count <= max(row.levels), "table: no row for so many parts")
+    check(1 <= count <= max(row.levels), "header: no row for so many parts")
     most = min(size for size in row.levels if size >= count)
     rows, merged_hash = row.levels[most]
     lists = read_lists(r, row, count, statements)
@@ -135,7 +136,7 @@ def verify_merged(aggregate, pairs, _=None, table=None):
 def head(aggregate):
     """B 8: the number of all items, and their commitment as that of a series of the parts."""
     r, total, identity = V.Reader(aggregate), 0, b"falconry series v1"
-    r.take(len(MERGED) + 32)
+    r.take(len(MERGED) + 33)
     for _ in range(int.from_bytes(r.take(2), "little")):
         commitment, count = r.take(32), int.from_bytes(r.take(2), "big")
         r.take(4)
@@ -147,5 +148,6 @@ def head(aggregate):
         total, identity = total + count, identity + struct.pack(">I", count) + commitment
     return total, V.shake256(identity, 32)
 V.FORMATS[MERGED], V.ELEMENTS[MERGED] = verify_merged, (verify_merged, head)
+V.LISTS.append("merged.json")
 
 if __name__ == "__main__": V.run(__doc__)
