@@ -58,7 +58,7 @@ const HIDDEN = ['hidden/verify', 'hidden/quarters', 'hidden/scalars', 'hidden/eq
 /** Functions of the container that no reader uses. */
 const WRITING = ['encodeHeader', 'encodeContents', 'runsOfKinds', 'encodeSaltRun'];
 /** Proofs over many parts. */
-const MERGED = ['merged/verify'];
+const MERGED = ['merged/placing', 'merged/verify'];
 
 const RULES: readonly Rule[] = [
   {
