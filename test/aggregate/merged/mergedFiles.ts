@@ -5,7 +5,7 @@ import type { MergedRow } from '../../../src/aggregate/parameters/rows.ts';
 import { MERGED_TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import type { ParsedMerged } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { type SignedItem, signedItem } from '../../reference/items.ts';
-import { mergeParts, provePart } from '../../reference/merged/prover.ts';
+import { headerOfPart, mergeParts, provePart } from '../../reference/merged/prover.ts';
 import { MERGED_TOY_ROWS } from '../../reference/merged/toyRows.ts';
 
 export const ROWS = Object.entries(MERGED_TOY_ROWS);
@@ -51,15 +51,25 @@ export interface MergedProof {
   readonly bytes: Uint8Array;
 }
 
-/** A proof over so many parts; the second one has one item, the others as many as fit. */
-export function mergedProof(row: MergedRow, count: number): MergedProof {
+/**
+ * A proof over so many parts; the second one has one item, the others as many as fit.
+ *
+ * @param change changes headers before anything is proved
+ */
+export function mergedProof(
+  row: MergedRow,
+  count: number,
+  change = (header: Uint8Array, _part: number): Uint8Array => header,
+): MergedProof {
   const [part] = row;
   let next = 0;
   const parts = Array.from({ length: count }, (_, i) =>
     Array.from({ length: i === 1 ? 1 : part[1] }, () => signedItem(`falcon${part[0]}`, next++)),
   );
   const bytes = mergeParts(
-    parts.map((items) => provePart(items, part)),
+    parts.map((items, i) =>
+      provePart(items, part, { header: change(headerOfPart(items, part), i) }),
+    ),
     row,
   );
   return { row, parts, bytes };

@@ -10,6 +10,7 @@ import {
 import {
   type MergedFile,
   openMergedFile,
+  verifyMergedFile,
   verifyMergedFileIn,
 } from '../../../src/aggregate/mergedFormat.ts';
 import { readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
@@ -41,7 +42,7 @@ beforeAll(async () => {
   proof = mergedProof(ROW, 2);
   list = proof.parts.flat();
   file = (await withRows([ROW], () => openMergedFile(proof.bytes))) as MergedFile;
-}, 60_000);
+}, 300_000);
 
 /** Pieces of 1000 bytes. */
 async function* piecesOf(bytes: Uint8Array) {
@@ -258,6 +259,16 @@ test('a fold that fails elsewhere, as if its module had trapped, is a refusal', 
     );
   expect(await verified()).toBe(true);
   for (const kind of ['items', 'keys', 'rows'] as const) expect(await verified(kind)).toBe(false);
+});
+
+test.each([0, 1])('another commitment in part %i, with nothing else wrong', async (part) => {
+  const { parts, bytes } = mergedProof(ROW, 2, (header, i) =>
+    i === part ? header.with(3, header[3]! ^ 1) : header,
+  );
+  const forged = (await withRows([ROW], () => openMergedFile(bytes))) as MergedFile;
+  const items = parts.map((statements) => ({ statements, salts: saltsOf(statements) }));
+  expect(verifyMergedFile(forged, items)).toBe(true);
+  expect(await verdict(bytes)).toBe(false);
 });
 
 test('attempts are at most 15, and are absorbed', async () => {
