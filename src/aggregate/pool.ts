@@ -89,8 +89,8 @@ export function createAggregatePool(options: AggregatePoolOptions = {}): Aggrega
   return poolOn(openThreads(checkPoolOptions(options)));
 }
 
-/** Creates a pool on these threads. Closing the pool closes them. @internal */
-export function poolOn(pool: AggregateThreads): AggregatePool {
+/** The calls of a pool, which end when it is closed. */
+function callsOn(pool: AggregateThreads) {
   const closing = new Stop();
   let release: (() => void) | undefined;
   const hold = (): (() => void) => {
@@ -112,17 +112,23 @@ export function poolOn(pool: AggregateThreads): AggregatePool {
     return closing.during(own, body);
   }
 
-  const make = (items: readonly AggregateItem[], work: PoolAggregateOptions) =>
-    call(work.signal, (signal) => aggregateWith(pool, items, { ...work, signal }));
-  const makePart = (items: readonly AggregateItem[], work: PoolAggregateOptions) =>
-    call(work.signal, (signal) => partWith(pool, items, { ...work, signal }));
-
   async function close(): Promise<void> {
     if (closing.aborted) return;
     closing.abort('The aggregate pool is closed');
     release?.();
     await pool.close();
   }
+
+  return { call, close };
+}
+
+/** Creates a pool on these threads. Closing the pool closes them. @internal */
+export function poolOn(pool: AggregateThreads): AggregatePool {
+  const { call, close } = callsOn(pool);
+  const make = (items: readonly AggregateItem[], work: PoolAggregateOptions) =>
+    call(work.signal, (signal) => aggregateWith(pool, items, { ...work, signal }));
+  const makePart = (items: readonly AggregateItem[], work: PoolAggregateOptions) =>
+    call(work.signal, (signal) => partWith(pool, items, { ...work, signal }));
 
   return Object.freeze({
     threads: pool.size + 1,

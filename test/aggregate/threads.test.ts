@@ -261,6 +261,8 @@ describe('on the way', () => {
     await expect(each.verifyAggregate(new Uint8Array(9), [])).rejects.toMatchObject({
       code: 'ABORTED',
     });
+    await expect(each.aggregateParts(items).next()).rejects.toMatchObject({ code: 'ABORTED' });
+    await expect(each.mergeParts([])).rejects.toMatchObject({ code: 'ABORTED' });
     await using scoped = createAggregatePool({ threads: 2 });
     expect(await scoped.findInvalid(items)).toEqual([]);
   });

@@ -104,7 +104,7 @@ describe('a list that comes item by item', () => {
   test('gets a new url if one has expired', async () => {
     const { client } = createExpired();
     const record = await client.waitFor(await client.submit(items.slice(0, 2).values()));
-    expect(record).toMatchObject({ batch_size: 2, format: 'series' });
+    expect(record).toMatchObject({ batch_size: 2, format: 'bundle' });
   });
 
   test('must not be empty, and is not uploaded if an item is none', async () => {

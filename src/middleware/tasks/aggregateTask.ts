@@ -111,17 +111,11 @@ export function createAggregator(options: AggregatorOptions): Aggregator {
     return { parcel: { work, transfer: [file] }, total: 0 };
   };
 
-  const mergeWork = async (task: Task, context: TaskContext): Promise<Job> => {
-    const parts = await context.parts();
-    const files = new PartFiles(blobs, parts, context.signal);
-    const { id: processId, count: total } = task;
-    const work: MergeWork = { kind: 'merge', processId, parts: parts.length, threads };
-    return { parcel: { work }, total, files };
-  };
-
   const run = async (task: Task, context: TaskContext): Promise<TaskResult> => {
     const isMerge = task.kind === 'merge';
-    const job = await (isMerge ? mergeWork(task, context) : aggregateWork(task, context));
+    const job = await (isMerge
+      ? mergeWork(blobs, task, context, threads)
+      : aggregateWork(task, context));
     const { signal, isolated } = context;
     const use = (lent: ThreadPool) => workOn(lent, job, context, stopMs);
     const made = await oneTask.hold(async () => {
@@ -278,6 +272,18 @@ async function fetchFile(
   const file = await stored(readTaskFile(blobs, input!, maxBytes));
   if (input!.sha256 === undefined) await context.hashed({ ...input!, sha256: file.sha256 });
   return file;
+}
+
+async function mergeWork(
+  blobs: BlobStore,
+  { id: processId, count: total }: Task,
+  context: TaskContext,
+  threads: number,
+): Promise<Job> {
+  const parts = await context.parts();
+  const files = new PartFiles(blobs, parts, context.signal);
+  const work: MergeWork = { kind: 'merge', processId, parts: parts.length, threads };
+  return { parcel: { work }, total, files };
 }
 
 /** Codes of files that are damaged or gone. */

@@ -142,7 +142,7 @@ async function aggregate(work: AggregateWork, { signal, tell }: WorkContext): Pr
   return made(makeResultFile({ processId, aggregate: bytes, items, timings: told }));
 }
 
-/** Returns whether a part is made for merging: those of Falcon-512 are, unless bundles are wanted. */
+/** Returns whether it is a part for merging: those of Falcon-512 are, unless bundles are wanted. */
 const makesPart = ({ isPart, format }: AggregateWork, items: readonly TaskItem[]): boolean =>
   isPart &&
   format !== 'bundle' &&
