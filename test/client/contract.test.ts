@@ -212,8 +212,8 @@ test('paths: the methods use every operation of the document, and nothing else',
   await client.upload(await client.renewUpload(ticket.process_id), items);
   await client.notify(ticket.process_id);
   await client.waitFor(ticket);
-  const series = await client.waitFor(await client.submit(items.values()));
-  expect(series).toMatchObject({ format: 'series', parts: { total: 1 } });
+  const merged = await client.waitFor(await client.submit(items.values()));
+  expect(merged).toMatchObject({ format: 'merged', parts: { total: 1 } });
   const { process_id } = await client.aggregate(items);
   await client.waitFor(process_id, { by: 'poll', pollMs: [10, 50] });
   const { aggregate } = await client.result(process_id, { statements: items });

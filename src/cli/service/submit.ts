@@ -124,9 +124,10 @@ async function submit(work: Work): Promise<void> {
   await keeper.forget();
   const { format = null, sizes = null } = result.file ?? {};
   const bytes = result.aggregate?.length ?? result.text.length;
+  const name = format === 'merged' ? 'merged proof' : (format ?? 'result');
   report(
     { ok: true, ...facts, checked: result.checked, format, sizes, out: to ?? '-' },
-    `task ${id}: ${plural(count, 'signature')} in a ${format ?? 'result'} of ${bytes} ` +
+    `task ${id}: ${plural(count, 'signature')} in a ${name} of ${bytes} ` +
       `bytes, ${check ? 'verified' : 'not verified'}\n`,
   );
 }
