@@ -39,7 +39,7 @@ interface Answer {
 }
 
 /** Most parts of a task, and the longest time between two. */
-const MAX_PARTS = 6;
+const MAX_PARTS = 3;
 const BETWEEN_MS = 1500;
 
 /** The time is over. */

@@ -1,12 +1,18 @@
 /** Lists of several merged proofs, and merges that are stopped. */
 import { describe, expect } from 'vitest';
-import { inspectAggregate, MAX_MERGED_PARTS, verifyAggregate } from '../../src/aggregate/index.ts';
+import {
+  aggregate,
+  inspectAggregate,
+  MAX_MERGED_PARTS,
+  verifyAggregate,
+} from '../../src/aggregate/index.ts';
 import { falcon1024 } from '../../src/falcon/index.ts';
 import { sha256Of } from '../../src/middleware/blobs/checksums.ts';
 import type { Made, News } from '../../src/middleware/tasks/taskWork.ts';
 import { openWorker } from '../../src/middleware/tasks/workerPool.ts';
+import { encodeWireHex } from '../../src/wire/hex.ts';
 import { parseResultFile, verifyResultFile } from '../../src/wire/resultFile.ts';
-import { formatTaskFile, type TaskItem } from '../../src/wire/triple.ts';
+import { formatTaskFile, type TaskItem, toTriple } from '../../src/wire/triple.ts';
 import { serviceTest, until } from './support.ts';
 import { makeItems } from './triples.ts';
 
@@ -45,8 +51,25 @@ describe('a task with parts', () => {
     await until(async () => (await http.record(id)).progress.phase === 'aggregate');
     const { json } = await http.ask('DELETE', `/v1/svc/tasks/${id}`);
     expect(json.status).toBe('cancelled');
-    const next = await http.ended(await submit([makeItems(2)]));
+    const items = makeItems(2);
+    const next = await http.ended(await submit([items]));
     expect(next).toMatchObject({ status: 'completed', format: 'merged' });
+
+    // Its result is judged by the service, and does not hold up what is small.
+    const { json: merged } = await http.ask('GET', next.result_path, undefined, { key: null });
+    const proof = encodeWireHex(await aggregate(items, { format: 'proof' }));
+    const statements = items.map(toTriple).map(({ signature, ...statement }) => statement);
+    let ended = 0;
+    const judge = async (claimed: string) => {
+      const body = { aggregate: claimed, statements };
+      const answer = await http.ask('POST', '/v1/svc/aggsign/verify', body);
+      expect(answer.json).toEqual({ valid: true });
+      ended++;
+    };
+    const large = Array.from({ length: 6 }, () => judge(merged.aggregate));
+    await judge(proof);
+    expect(ended).toBeLessThan(4);
+    await Promise.all(large);
   });
 });
 
@@ -74,9 +97,9 @@ describe('a worker', () => {
     const made = (await worker.call({ work }, { onNews })) as Made;
     await worker.close();
     expect(asked).toEqual(Array.from({ length: count }, (_, i) => i));
-    const { aggregate } = parseResultFile(new Uint8Array(made.file));
-    const { elements } = inspectAggregate(aggregate);
+    const { aggregate: series } = parseResultFile(new Uint8Array(made.file));
+    const { elements } = inspectAggregate(series);
     expect(elements!.map((one) => one.count)).toEqual([MAX_MERGED_PARTS, 1]);
-    expect(verifyAggregate(aggregate, new Array<TaskItem>(count).fill(items[0]!))).toBe(true);
+    expect(verifyAggregate(series, new Array<TaskItem>(count).fill(items[0]!))).toBe(true);
   });
 });

@@ -235,7 +235,8 @@ function judgeOn(worker: ThreadPool, threads: number): Aggregator['judge'] {
     judgements.set(clientId, own + 1);
     try {
       const parcel = judgeParcel(aggregate, statements, threads);
-      const queue = count <= SMALL_COUNT ? small : large;
+      // Each part of a merged proof takes as long as many items.
+      const queue = count <= SMALL_COUNT && format !== 'merged' ? small : large;
       const answer = await queue.hold(() => worker.call(parcel), undefined, clientId);
       return (answer as Judgement).valid;
     } finally {
