@@ -1,6 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { aggregateParts, mergeParts } from '../../src/aggregate/index.ts';
+import { parseTaskFile } from '../../src/wire/taskFile.ts';
 import { bytesOf } from '../aggregate/batches.ts';
 import { fact } from '../support/facts.ts';
 import { noblePeer, oqsPeer, type Peer, pqcleanPeer } from '../support/peers.ts';
@@ -433,6 +435,22 @@ describe('mistakes', () => {
 describe('lists that do not fit one aggregate', () => {
   // One signature again and again: what is said of it is the same.
   const count = 8193;
+
+  it('may be a merged proof, which is verified and inspected', async () => {
+    const triples = foreign.slice(0, 5);
+    writeFileSync(at('part.json'), JSON.stringify(triples));
+    const statements = parseTaskFile(read('part.json'));
+    const { value } = await aggregateParts(statements).next();
+    writeFileSync(at('merged'), await mergeParts([{ part: value as Uint8Array, statements }]));
+    const judged = await run('verify-aggregate', 'merged', 'part.json');
+    expect([judged.code, judged.err]).toEqual([0, '']);
+    expect(judged.out).toMatch(/^valid: 5 signatures in one proof in 1 part, \d+ bytes/);
+    const { format, elements } = JSON.parse((await run('inspect', 'merged', '--json')).out);
+    expect([format, elements]).toEqual([
+      'merged',
+      [expect.stringMatching(/^part of 5 \(\d+ bytes\)$/)],
+    ]);
+  });
 
   it('become a series, which is verified and extracted', async () => {
     const [one] = foreign;

@@ -160,6 +160,18 @@ describe('a task with parts', () => {
     expect(verifyResultFile(file, statementsOf(list.toReversed()))).toBe(false);
   });
 
+  it('of Falcon-512 is a series of bundles where bundles are wanted', async ({ start }) => {
+    const service = await start({ threads: 1, aggregateFormat: 'bundle' });
+    const id = await open(service);
+    const items = makeItems(2);
+    for (const item of items) await upload(id, [toTriple(item)], service);
+    await close(id, service);
+    const record = await service.ended(id);
+    const { json } = await service.ask('GET', record.result_path, undefined, { key: null });
+    const { format, elements } = inspectAggregate(bytesOf(json.aggregate));
+    expect([format, elements!.map((one) => one.format)]).toEqual(['series', ['bundle', 'bundle']]);
+  });
+
   it('names part and index of what is invalid, and goes on with another file', async () => {
     const id = await open();
     await upload(id, triples.slice(0, 2));
