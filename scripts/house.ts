@@ -18,7 +18,7 @@ export const LIMITS = {
   'lines in src': 56_500,
   'files in src': 400,
   'lines in test': 90_500,
-  'words in docs': 67_800,
+  'words in docs': 68_200,
   'words in docs/operating.md': 4000,
   'lines in README.md': 150,
   decisions: 30,
