@@ -22,7 +22,7 @@ import type { MergedRow, TableRow } from './rows.ts';
 
 export const TABLE: readonly TableRow[] = ${read(PARAMETERS)};
 
-/** Rows of merged proofs (docs/merged.md, 1.1), those of a part row by ascending number of parts. */
+/** Rows of merged proofs (docs/merged.md, 1.1); those of a part row by number of parts. */
 export const MERGED_TABLE: readonly MergedRow[] = ${read(MERGED_PARAMETERS)};
 `;
 }

@@ -21,7 +21,7 @@ export interface Covered {
 }
 
 /** Where the judging starts: what these import is covered, too. */
-const ROOTS = ['src/aggregate/index.ts'];
+const ROOTS = ['src/aggregate/index.ts', 'src/aggregate/proof/merger.ts'];
 const ROOM = 'src/aggregate/';
 /** Readers and judges outside of it. */
 const OTHER_JUDGES: readonly string[] = [
@@ -96,6 +96,12 @@ const RULES: readonly Rule[] = [
   },
   { files: within('openAggregate'), tests: ['tamper', 'format', 'salts', 'profiles', ...MERGED] },
   {
+    files: within('parts'),
+    tests: ['merged/parts'],
+    only: ['checkPart', 'mergeWith', 'isLike', 'readPart', 'parametersOfPart'],
+  },
+  { files: within('proof/merger'), tests: ['merged/parts'] },
+  {
     files: within('salts'),
     tests: ['salts', 'container', 'format', 'series'],
     except: ['codeSalts'],
@@ -113,7 +119,7 @@ const RULES: readonly Rule[] = [
     tests: ['tamper', 'format', 'bundle', 'threads', ...MERGED],
     only: [
       'verifyWith',
-      'verifyClaimWith',
+      'verifyElementWith',
       'verifyProofWith',
       'invalidItemsIn',
       'chunksOf',

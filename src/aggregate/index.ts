@@ -260,9 +260,9 @@ export function aggregateStream(
 }
 
 /**
- * Makes parts of a list of Falcon-512 signatures, which {@link mergeParts} makes one short proof of,
- * possibly elsewhere: a part for every 5632 items at most, in order. A part is about 3 MB long.
- * Takes and divides items like {@link aggregateStream}.
+ * Makes parts of a list of Falcon-512 signatures, in order, each of at most 5632 items and about 3
+ * MB long. {@link mergeParts} makes one short proof of them, possibly elsewhere. Takes and divides
+ * items like {@link aggregateStream}.
  *
  * @throws TypeError, RangeError, CodedError as `aggregateStream`; `NO_PROOF` for a part with
  *   signatures of Falcon-1024

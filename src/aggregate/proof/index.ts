@@ -11,7 +11,7 @@ export {
   type OpenedPart,
   openPart,
   verifiedPart,
-} from './part.ts';
+} from './merger.ts';
 export { ColumnProver } from './prover/columnProver.ts';
 export {
   type Helper,

@@ -264,8 +264,8 @@ export class ColumnProver {
 
   /**
    * @param input.padding the padding of the level
-   * @param input.base the linear forms that the previous level leaves, of `placesOfForms` within the
-   *   columns; omitted at level 0
+   * @param input.base the linear forms that the previous level leaves, those of `placesOfForms`
+   *   within the columns; omitted at level 0
    * @returns h of these columns
    */
   *combine(input: {

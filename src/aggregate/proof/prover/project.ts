@@ -34,7 +34,7 @@ export const numbersOfX = (
   return { from, to: from + lengthX };
 };
 
-/** The places of every part, divided by their numbers. @param x the numbers of x, if there is one */
+/** The places of every part, divided by their numbers. @param x those of x, if there is one */
 export const coveredBy = (places: readonly Placed[], x?: Numbers, parts = 1): Covered[] =>
   Array.from({ length: parts }, (_, part) => {
     const own = places.filter((placed) => placed.part === part);

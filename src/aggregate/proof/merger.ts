@@ -1,6 +1,7 @@
 /**
- * A part as sent to a merger (docs/merged.md, 1.7): its fields and its output. The verifier makes
- * the claim of the fields, the prover checks that the output satisfies it.
+ * The merger's look at a part (docs/merged.md, 1.7), which has fields and an output: the verifier
+ * makes the claim of the fields, the prover checks that the output satisfies it. No other file uses
+ * both.
  */
 import type { Profile } from '../../falcon/index.ts';
 import type { MergedParameters } from '../parameters/rows.ts';
