@@ -5,7 +5,7 @@ import type { Labrador } from '../../wasm.ts';
 import type { Claim } from '../claim.ts';
 import { isShortProjection } from '../projection.ts';
 import { type Values, valuesOfVec } from '../ring.ts';
-import { type Trace, Transcript } from '../transcript.ts';
+import { Transcript } from '../transcript.ts';
 import type { FoldedItems, StatedItem } from './foldItems.ts';
 import type { ItemsInput, ResultHere } from './folds.ts';
 import type { ParsedOrdinary } from './parse.ts';
@@ -40,12 +40,16 @@ export interface PartClaim {
 }
 
 /** Performs the cheap steps. @returns undefined if the norm of the projection is too large */
-export function beginPart(
-  { parameters, profile, header, fields, count, items }: PartToVerify,
-  trace?: Trace,
-): BegunPart | undefined {
+export function beginPart({
+  parameters,
+  profile,
+  header,
+  fields,
+  count,
+  items,
+}: PartToVerify): BegunPart | undefined {
   if (!isShortProjection(fields.y, parameters.levels[0]!.inSq)) return undefined;
-  const transcript = new Transcript(trace);
+  const transcript = new Transcript();
   const first = replayPart(transcript, parameters, count, header, fields);
   const set = `falcon${parameters.set}` as const;
   const input = { set, profile, parameters, seeds: { first }, count, items };

@@ -7,7 +7,7 @@ import type { Profile } from '../../../falcon/index.ts';
 import type { MergedParameters } from '../../parameters/rows.ts';
 import { bestModule, type Labrador } from '../../wasm.ts';
 import { onInstance } from '../instances.ts';
-import { type Trace, Transcript } from '../transcript.ts';
+import { Transcript } from '../transcript.ts';
 import type { ItemsFolder, StatedItem } from './foldItems.ts';
 import {
   type FoldJob,
@@ -18,7 +18,13 @@ import {
   type ResultHere,
 } from './folds.ts';
 import { type ParsedMerged, parseMerged } from './parse.ts';
-import { type BegunPart, beginPart, claimOfPart, type PartClaim } from './part.ts';
+import {
+  type BegunPart,
+  beginPart,
+  claimOfPart,
+  type PartClaim,
+  type PartToVerify,
+} from './part.ts';
 import { replayMerge } from './replay.ts';
 import { folderOf, HeldInstance, normsHold, type RestToReduce, reduceRest } from './verify.ts';
 
@@ -27,13 +33,7 @@ export interface MergedToVerify {
   readonly parameters: MergedParameters;
   readonly profile: Profile;
   readonly fields: ParsedMerged;
-  readonly parts: readonly {
-    /** as absorbed */
-    readonly header: Uint8Array;
-    readonly count: number;
-    /** all items; undefined if they arrive in blocks */
-    readonly items: readonly StatedItem[] | undefined;
-  }[];
+  readonly parts: readonly Pick<PartToVerify, 'header' | 'count' | 'items'>[];
 }
 
 /**
@@ -57,15 +57,15 @@ interface Begun extends RestToReduce {
 }
 
 /** @param jobs approximate number of jobs */
-function beginMerged(proof: MergedToVerify, jobs: number, trace?: Trace): Begun | undefined {
+function beginMerged(proof: MergedToVerify, jobs: number): Begun | undefined {
   const { parameters, profile, fields: section } = proof;
   const parts: BegunPart[] = [];
   for (const [i, part] of proof.parts.entries()) {
-    const begun = beginPart({ parameters, profile, fields: section.zeros[i]!, ...part }, trace);
+    const begun = beginPart({ parameters, profile, fields: section.zeros[i]!, ...part });
     if (begun === undefined) return undefined;
     parts.push(begun);
   }
-  const transcript = new Transcript(trace);
+  const transcript = new Transcript();
   const states = parts.map(({ st }) => st);
   const seeds = replayMerge(transcript, parameters, section, states);
   const inputs = parts.map(({ input }) => input);
@@ -74,8 +74,8 @@ function beginMerged(proof: MergedToVerify, jobs: number, trace?: Trace): Begun 
 }
 
 /** Returns whether every item of every part has a signature. */
-export function verifyMerged(proof: MergedToVerify, trace?: Trace): boolean {
-  const begun = beginMerged(proof, 1, trace);
+export function verifyMerged(proof: MergedToVerify): boolean {
+  const begun = beginMerged(proof, 1);
   if (begun === undefined) return false;
   return concluded(begun, (lab, jobs) => jobs.map((job) => foldHere(lab, job)));
 }
@@ -155,16 +155,16 @@ export class MergedInBlocks {
    * @returns false if a key, or a part, is rejected
    */
   *add(items: readonly StatedItem[]): Generator<number, boolean> {
+    return yield* this.#held.guardParts((lab) => this.#fold(lab, items));
+  }
+
+  *#fold(lab: Labrador, items: readonly StatedItem[]): Generator<number, boolean> {
     const part = this.#begun.parts[this.#claims.length]!;
-    return yield* this.#held.guardParts(
-      function* (this: MergedInBlocks, lab: Labrador) {
-        this.#folder ??= folderOf(lab, part.input);
-        const from = this.#folded;
-        this.#folded += items.length;
-        const isFolded = yield* this.#folder.add({ from, to: this.#folded }, items);
-        return isFolded && (this.#folded < part.input.count || this.#finish(lab, part));
-      }.bind(this),
-    );
+    this.#folder ??= folderOf(lab, part.input);
+    const from = this.#folded;
+    this.#folded += items.length;
+    if (!(yield* this.#folder.add({ from, to: this.#folded }, items))) return false;
+    return this.#folded < part.input.count || this.#finish(lab, part);
   }
 
   /** Ends a part, all of whose items have been folded. */
