@@ -219,15 +219,18 @@ async function merge(work: MergeWork, context: WorkContext): Promise<Made> {
     report('aggregating', 0);
   };
   const parts = new Parts(work, context);
+  const opened = (result: ArrayBuffer, input: NonNullable<PartWork['input']>): PartToMerge => {
+    const items = read({ ...input, limits: NO_LIMITS, isPart: true });
+    free(input.file);
+    sizes.push(sourceSizes(items));
+    merging += items.length;
+    return { part: new Uint8Array(result), statements: items };
+  };
   const group = async function* (): AsyncGenerator<PartToMerge, void> {
     merging = 0;
     for (let left = MAX_MERGED_PARTS; left > 0 && parts.next?.input; left--) {
-      const { result, input } = parts.next;
-      const items = read({ ...input, limits: NO_LIMITS, isPart: true });
-      sizes.push(sourceSizes(items));
-      merging += items.length;
-      free(input.file);
-      yield { part: new Uint8Array(result), statements: items };
+      // Kept nowhere: the files of the next part take its place.
+      yield opened(parts.next.result, parts.next.input);
       await parts.advance();
     }
   };
