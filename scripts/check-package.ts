@@ -30,7 +30,7 @@ const run = (cwd: string, command: string, ...args: string[]) => {
 };
 
 /** Limits of an installation: one more dependency, or a much larger library, needs a decision. */
-const LIMITS = { packages: 3, installedBytes: 7e6, tarballBytes: 1.42e6 };
+const LIMITS = { packages: 3, installedBytes: 7e6, tarballBytes: 1.48e6 };
 
 const BLOCK = 4096;
 
