@@ -89,6 +89,19 @@ test('a right side', () => {
   expect(polyOf(lab.i64(coefs))).toEqual(product(CHI[1]!, constant(1n << 80n)));
 });
 
+test('an ordinary level takes no time for that', () => {
+  const { parts: _, ...ordinary } = shape;
+  const open = openSeeds(lab, seeds, 1, shape.r);
+  const placed = new Placing(new Folding(lab, open, N), ordinary, DIGITS, open.combine);
+  const vec = lab.vecs(1, N);
+  lab.kernels.storeColumn(vec.at, 0, LARGE);
+  const before = lab.bytes(vec.at, vec.stride).slice();
+  placed.reduce(vec);
+  expect(lab.bytes(vec.at, vec.stride)).toEqual(before);
+  placing().reduce(vec);
+  expect(lab.bytes(vec.at, vec.stride)).not.toEqual(before);
+});
+
 describe('folded keys', () => {
   const use = { number: 1, seed: combine, short: SHORT.amortised, first: 0, rows: 6, columns: N };
   const fold = (from: number | undefined) =>

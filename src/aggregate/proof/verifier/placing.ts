@@ -27,7 +27,7 @@ export class Placing {
     const { parts } = shape;
     this.folding = folding;
     this.shape = shape;
-    this.parts = [...Array(parts?.count ?? 1).keys()];
+    this.parts = parts === undefined ? [0] : [...Array(parts.count).keys()];
     this.#digits = digits;
     this.#chis = parts && shortForms(folding.lab, combine, SHORT.part, 0, parts.count);
   }
@@ -110,11 +110,9 @@ export class Placing {
   addRight(part: number, right: number, form: number): void {
     const { lab } = this.folding;
     lab.scope(() => {
-      if (this.#chis !== undefined) {
-        const coefs = lab.coefs(1).at;
-        lab.kernels.formToCoefs(coefs, form);
-        lab.kernels.coefsToForm(form, coefs);
-      }
+      const coefs = lab.coefs(1).at;
+      lab.kernels.formToCoefs(coefs, form);
+      lab.kernels.coefsToForm(form, coefs);
       lab.kernels.addForm(right, right, this.times(part, [form])[0]!);
     });
   }
