@@ -10,16 +10,19 @@ import {
 import {
   type MergedFile,
   openMergedFile,
+  openMergedProof,
   verifyMergedFile,
   verifyMergedFileIn,
 } from '../../../src/aggregate/mergedFormat.ts';
 import { readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
 import { MERGED_TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
-import { type FoldJob, foldOnIdle } from '../../../src/aggregate/proof/index.ts';
+import { type FoldJob, foldOnIdle, statedItems } from '../../../src/aggregate/proof/index.ts';
+import { keepInstance, takeInstance } from '../../../src/aggregate/proof/instances.ts';
 import { parseZero } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { beginPart } from '../../../src/aggregate/proof/verifier/part.ts';
 import { openMerged } from '../../../src/aggregate/proof/verifier/verifyMerged.ts';
 import { joinSeries, seriesIdentity } from '../../../src/aggregate/series.ts';
+import { bestModule } from '../../../src/aggregate/wasm.ts';
 import { isCodedError } from '../../../src/shared/errors.ts';
 import { commitmentOf, type SignedItem, signedItem } from '../../reference/items.ts';
 import { headerOfPart } from '../../reference/merged/prover.ts';
@@ -244,11 +247,40 @@ describe('right in form alone', () => {
     expect(await verdict(bytesOf(hollowMerged(ROW, changed)), changed.flat())).toBe(false);
   });
 
+  test.each([1, 2])('a projection of level 0 of part %i that is too long', async (part) => {
+    const [, , zero] = ROW[0];
+    const [inSq, code] = [zero[10] as number, zero[12] as number];
+    const y = projectionField(code, [Math.floor(Math.sqrt(72 * inSq)) + 1]);
+    const bytes = bytesOf(hollowMerged(ROW, parts), { [`part ${part} y`]: y });
+    expect(await verdict(bytes, parts.flat())).toBe(false);
+  });
+
   test.each([1, 2])('a functional of part %i that is out of range', async (part) => {
     const w = new Uint8Array(40).fill(127, 36);
     const bytes = bytesOf(hollowMerged(ROW, parts), { [`part ${part} w`]: w });
     expect(await verdict(bytes, parts.flat())).toBe(false);
   });
+});
+
+test('items may arrive one by one, and every part frees its memory', async () => {
+  const module = bestModule();
+  const lab = takeInstance(module, 'rest');
+  keepInstance(module, 'rest', lab);
+  const mark = lab.kernels.mark();
+  const items = proof.parts.flatMap((part) => statedItems(part, saltsOf(part)));
+  const opened = openMergedProof(file)!;
+  expect(items.map((item) => finished(opened.add([item])))).toEqual([true, true, true]);
+  expect(lab.kernels.mark()).toBe(mark);
+  expect(opened.conclude()).toBe(true);
+  opened.close();
+  const again = takeInstance(module, 'rest');
+  expect(again).toBe(lab);
+  keepInstance(module, 'rest', lab);
+
+  const bad = openMergedProof(file)!;
+  const publicKey = items[0]!.publicKey.slice().fill(255, 1, 3);
+  expect(finished(bad.add([{ ...items[0]!, publicKey }]))).toBe(false);
+  bad.close();
 });
 
 test('a fold that fails elsewhere, as if its module had trapped, is a refusal', async () => {

@@ -114,7 +114,8 @@ function concluded(
     }
     return lab.scope(() => conclude(lab, begun, claims, fold(lab, begun.plan.rest.jobs)));
   });
-  return isProved ?? false;
+  // undefined if the module traps
+  return isProved === true;
 }
 
 function conclude(
