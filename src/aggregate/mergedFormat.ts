@@ -43,7 +43,7 @@ export interface MergedFile {
 
 /** Reads the headers of a merged proof. They are views of the bytes. Nothing else is checked. */
 export function openMergedFile(bytes: Uint8Array): MergedFile | HeaderFault {
-  if (bytes.length < START_BYTES) return 'header';
+  if (bytes.length < COUNT_AT) return 'header';
   if (bytes[HASH_AT - 1] !== MERGED_VERSION) return 'version';
   const rows = mergedRowsOf(bytes.subarray(HASH_AT, COUNT_AT));
   if (rows.length === 0) return 'table';

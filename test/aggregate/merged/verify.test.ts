@@ -195,7 +195,7 @@ describe('start and headers', () => {
     }
     expect(typeof (await inspected(proof.bytes.slice(0, file.bodyAt)))).toBe('object');
     // nothing is missing of what is wrong
-    expect(await inspected(with1(6, 0).slice(0, 40))).toBe('table');
+    expect(await inspected(with1(6, 0).slice(0, 38))).toBe('table');
   });
 
   test('rows are those in use', async () => {
