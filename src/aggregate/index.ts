@@ -54,6 +54,7 @@ import {
   checkVerifyOptions,
   type MergeOptions,
   type MergeProgress,
+  type PartToMerge,
   type PoolAggregateOptions,
   type PoolPartsOptions,
   type PoolStreamOptions,
@@ -66,7 +67,7 @@ import {
   type VerifyStreamOptions,
   type WorkOptions,
 } from './options.ts';
-import { mergeWith, type PartToMerge, partWith } from './parts.ts';
+import { mergeWith, partWith } from './parts.ts';
 import { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS, MOST_PARTS } from './proof/index.ts';
 import { verifyProof } from './proofFormat.ts';
 import type { SaltCoding } from './salts.ts';

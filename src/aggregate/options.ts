@@ -8,6 +8,7 @@ import { hostParallelism } from '../shared/threads/host.ts';
 import { checkThreads } from '../shared/threads/pool.ts';
 import type { AggregateFormatOption, FormatChoice } from './chooseFormat.ts';
 import { FORMATS } from './container.ts';
+import type { Statement } from './statement.ts';
 
 /** The progress of an aggregation; `done` counts items and reaches `total` in both phases. */
 export interface AggregateProgress {
@@ -85,6 +86,12 @@ export interface StreamProgress {
 /** The progress of a merge: items whose parts have been checked, then items that are merged. */
 export interface MergeProgress extends StreamProgress {
   readonly phase: 'verifying' | 'aggregating';
+}
+
+/** A part and its statements, in order. */
+export interface PartToMerge {
+  readonly part: Uint8Array;
+  readonly statements: readonly Statement[];
 }
 
 /** Options of `mergeParts` of a pool. */

@@ -25,7 +25,7 @@ import {
 } from './container.ts';
 import { foldOn, partsFor, verifiedBatch } from './onThreads.ts';
 import { haveSets, isAbout } from './openAggregate.ts';
-import type { MergeOptions, PoolAggregateOptions } from './options.ts';
+import type { MergeOptions, PartToMerge, PoolAggregateOptions } from './options.ts';
 import { type MergedParameters, readMergedRow } from './parameters/rows.ts';
 import {
   type CheckedPart,
@@ -47,12 +47,6 @@ import type { AggregateThreads } from './threads.ts';
 const PART = Uint8Array.of(...MAGIC, 5, 1);
 const MERGED = Uint8Array.of(...MAGIC, 4, 1);
 const HASH_BYTES = 32;
-
-/** A part and its statements, in order. */
-export interface PartToMerge {
-  readonly part: Uint8Array;
-  readonly statements: readonly Statement[];
-}
 
 /** The only set of the items for which parts exist. @throws CodedError `NO_PROOF` */
 function parametersOfPart(items: readonly Statement[]): MergedParameters {

@@ -18,13 +18,14 @@ import {
   checkProfileWork,
   checkVerifyOptions,
   type MergeOptions,
+  type PartToMerge,
   type PoolAggregateOptions,
   type PoolPartsOptions,
   type PoolStreamOptions,
   type ProfileOption,
   type WorkOptions,
 } from './options.ts';
-import { mergeWith, type PartToMerge, partWith } from './parts.ts';
+import { mergeWith, partWith } from './parts.ts';
 import { holdInstances, holdKeys } from './proof/index.ts';
 import type { Arriving } from './sources.ts';
 import type { Statement } from './statement.ts';
