@@ -27,7 +27,7 @@ vi.mock('../../../src/aggregate/parameters/table.gen.ts', async (importOriginal)
   const real =
     await importOriginal<typeof import('../../../src/aggregate/parameters/table.gen.ts')>();
   tables.real = [...real.TABLE];
-  return { TABLE: tables.inUse };
+  return { ...real, TABLE: tables.inUse };
 });
 const realRow = (count: number): TableRow =>
   (tables.real as TableRow[]).find(([set, bucket]) => set === 512 && bucket >= count)!;
