@@ -59,8 +59,9 @@ describe('a task with parts', () => {
   });
 
   it('can be cancelled while it is merged', async () => {
-    const id = await submit([makeItems(2), makeItems(2)]);
-    await until(async () => (await http.record(id)).progress.phase === 'aggregate');
+    const id = await submit(Array.from({ length: 5 }, () => makeItems(1)));
+    const phases = ['verify', 'aggregate'];
+    await until(async () => phases.includes((await http.record(id)).progress.phase));
     const { json } = await http.ask('DELETE', `/v1/svc/tasks/${id}`);
     expect(json.status).toBe('cancelled');
     const items = makeItems(2);
