@@ -56,17 +56,23 @@ export function atomsOf(poly: Poly): number[] {
 
 /** Replaces a term by a polynomial. @returns undefined if the degree would exceed two */
 export function substitute(poly: Poly, id: number, by: Poly): Poly | undefined {
-  let result: Poly = new Map();
+  const result = new Map<number, bigint>();
+  const add = (coefficient: bigint, monomial: number): void => {
+    const value = (result.get(monomial) ?? 0n) + coefficient;
+    if (value === 0n) result.delete(monomial);
+    else result.set(monomial, value);
+  };
   for (const [monomial, coefficient] of poly) {
     const ids = idsOf(monomial);
-    let part: Poly | undefined = new Map([[monomial, coefficient]]);
-    if (ids.includes(id)) {
-      const rest = ids.length === 2 ? (ids[0] === id ? ids[1]! : ids[0]!) : 0;
-      part = mulPoly(new Map([[rest, coefficient]]), by);
-      if (part !== undefined && rest === id) part = substitute(part, id, by);
+    if (!ids.includes(id)) {
+      add(coefficient, monomial);
+      continue;
     }
+    const rest = ids.length === 2 ? (ids[0] === id ? ids[1]! : ids[0]!) : 0;
+    let part = mulPoly(new Map([[rest, coefficient]]), by);
+    if (part !== undefined && rest === id) part = substitute(part, id, by);
     if (part === undefined) return undefined;
-    result = addPoly(result, part);
+    part.forEach(add);
   }
   return result;
 }
