@@ -3,11 +3,12 @@
  * are, everything that the argument needs of them, and what it counts.
  */
 import {
-  type LevelRow,
+  lengthsBehind,
+  type MergedRow,
   type OrdinaryLevel,
   type Parameters,
+  readMergedRow,
   readRow,
-  type Shape,
   type TableRow,
 } from '../../src/aggregate/parameters/rows.ts';
 import { type Commitment, commitmentsOf } from './binding.ts';
@@ -27,37 +28,9 @@ import { checkRanges, onPlacesOfPart } from './checkRanges.ts';
 import { ACCEPTED, PAIRS } from './constants.ts';
 import { errorBits, type Round, rounds } from './errors.ts';
 
-/** Set, count and level 0 of a part; inP, tP, XP and tXP. */
-export type PartRow = readonly [
-  set: 512 | 1024,
-  bucket: number,
-  zero: LevelRow,
-  bounds: readonly [inP: number, tP: number, xP: number, tXP: number],
-];
-/** A part row, the most parts, and the common levels. */
-export type MergedRow = readonly [part: PartRow, most: number, levels: readonly LevelRow[]];
-
 const tableRowOf = ([[set, bucket, zero], , levels]: MergedRow): TableRow => {
   return [set, bucket, [zero, ...levels]];
 };
-
-/** The segments of a level in rows of n, and what its output comes to then. */
-function shapeOf(lengths: readonly number[], n: number): Shape {
-  const rows = lengths.map((length) => Math.ceil(length / n));
-  const r = rows.reduce((a, b) => a + b, 0);
-  return { n, lengths, rows, r, pairs: (r * (r + 1)) / 2 };
-}
-
-function reshaped(level: OrdinaryLevel, lengths: readonly number[]): OrdinaryLevel {
-  const { n, f, fu, fg, ft, kappa, kappa1, cut, ct, lengthX } = level;
-  const shape = shapeOf(lengths, n);
-  const ofT = ft * shape.r * kappa + (ct === 0 ? 0 : f * kappa);
-  const ofGarbage = (fg + fu) * shape.pairs;
-  const m = lengthX + ofT + ofGarbage + (cut === 0 ? 0 : 2 * kappa1);
-  return { ...level, ...shape, m };
-}
-
-const outputOf = ({ n, f, m }: OrdinaryLevel): number[] => [...new Array<number>(f).fill(n), m];
 
 /** The row as the levels of a section. */
 export interface Merged {
@@ -69,23 +42,14 @@ export interface Merged {
 
 /** Reads a merged row and derives its shapes (m. 1.1). */
 export function readMerged(row: MergedRow): Merged {
-  const [[, , , [inP, tP, xP, tXP]], most] = row;
-  const named = readRow(tableRowOf(row));
-  const zero = named.levels[0]!;
-  const parts = new Array<number>(zero.f * most).fill(zero.n);
-  let lengths: readonly number[] = [...parts, most * zero.m];
-  const above = named.levels.slice(1).map((level) => {
-    const known = reshaped(level, lengths);
-    lengths = outputOf(known);
-    return known;
-  });
-  const tail = { ...named.tail, ...shapeOf(lengths, named.tail.n) };
-  const [one, ...rest] = above as [OrdinaryLevel, ...OrdinaryLevel[]];
+  const [[, , , [inP, , xP, tXP]], most] = row;
+  const read = readMergedRow(row, most);
+  const [zero, one, ...rest] = read.levels as [OrdinaryLevel, OrdinaryLevel];
   const all = { ...one, inSq: most * inP };
-  const own = { ...one, lengths: outputOf(zero), inSq: inP, codeY: tP };
+  const own = { ...one, lengths: lengthsBehind(zero) };
   return {
-    whole: { ...named, levels: [zero, all, ...rest], tail },
-    block: { ...named, levels: [{ ...zero, xSq: xP, codeX: tXP }, own, ...rest], tail },
+    whole: { ...read, levels: [zero, all, ...rest] },
+    block: { ...read, levels: [{ ...zero, xSq: xP, codeX: tXP }, own, ...rest] },
   };
 }
 
@@ -160,7 +124,7 @@ export function checkMerged(row: MergedRow): string[] {
 }
 
 function checkLevels(row: MergedRow, fail: Fail): void {
-  const [[, , , [inP, tP, xP, tXP]], most] = row;
+  const [[, , , [inP, , xP, tXP]], most] = row;
   const merged = readMerged(row);
   const { whole, block } = merged;
   const [zero, one, ...rest] = whole.levels as [OrdinaryLevel, OrdinaryLevel];
@@ -172,7 +136,7 @@ function checkLevels(row: MergedRow, fail: Fail): void {
   if (xP < zero.xSq || xP >= 2 ** 43 || (zero.w === 0 && xP + tXP > 0)) fail('XP', 'm. 1.1');
   const { inSq, codeY, ct } = readRow(tableRowOf(row)).levels[1]!;
   if (inSq + codeY + ct > 0) fail('level 1: inSq, tY or ct', 'm. 1.1');
-  const codes = [tP, tXP, whole.tail.codeY, ...whole.levels.map(({ codeY }) => codeY)];
+  const codes = [tXP, whole.tail.codeY, ...whole.levels.map(({ codeY }) => codeY)];
   if (codes.some((code) => code > MOST_CODE)) fail('an index', 'm. 1.1');
   if (counterPasses(row) < LEAST_PASSES) fail('no room for all blocks', 'm. 1.3');
   checkProjections(block, fail);

@@ -4,6 +4,7 @@
  *
  *   "FLRY" ‖ 4 ‖ 1 ‖ hash of the part row, 32 bytes ‖ P, u16 little-endian ‖ P headers ‖ fields
  */
+import { concat } from '../shared/bytes.ts';
 import { type HeaderFault, MAGIC, parsePartHeader } from './container.ts';
 import { type MergedParameters, readMergedRow } from './parameters/rows.ts';
 import {
@@ -23,10 +24,19 @@ import type { Statement } from './statement.ts';
 const FORMAT = 4;
 export const MERGED_VERSION = 1;
 const HASH_AT = MAGIC.length + 2;
-const HASH_BYTES = 32;
+/** Length of the hash of the part row. */
+export const HASH_BYTES = 32;
 const COUNT_AT = HASH_AT + HASH_BYTES;
 /** Where the headers begin. */
 const START_BYTES = COUNT_AT + 2;
+
+/** Returns the bytes before the headers. */
+export const startOfMerged = ({ partHash, parts: { count } }: MergedParameters): Uint8Array =>
+  concat(
+    Uint8Array.of(...MAGIC, FORMAT, MERGED_VERSION),
+    partHash,
+    Uint8Array.of(count & 255, count >> 8),
+  );
 
 /** Returns whether the bytes start like a merged proof, of any version. */
 export const isMerged = (bytes: Uint8Array): boolean =>

@@ -135,8 +135,6 @@ export async function verifyWith(
   const opened = openClaims(aggregate, statements, options.profiles);
   throwIfAborted(signal);
   if (opened === undefined) return false;
-  const countOf = ({ claims }: ElementClaims): number =>
-    claims.reduce((sum, claim) => sum + claim.statements.length, 0);
   const total = opened.reduce((sum, element) => sum + countOf(element), 0);
   let isValid = true;
   let before = 0;
@@ -157,19 +155,18 @@ export async function verifyWith(
   return isValid;
 }
 
+const countOf = ({ claims }: ElementClaims): number =>
+  claims.reduce((sum, claim) => sum + claim.statements.length, 0);
+
 async function verifyElementWith(
   pool: AggregateThreads,
-  { claims, merged }: ElementClaims,
+  element: ElementClaims,
   options: WorkOptions & AcceptOptions,
 ): Promise<boolean> {
+  const { claims, merged } = element;
   if (merged !== undefined) {
     return verifyProofWith(pool, claims, options, (parts, fold) =>
-      verifyMergedFileIn(merged, claims, parts, (jobs) => {
-        return fold(
-          jobs,
-          claims.reduce((sum, claim) => sum + claim.statements.length, 0),
-        );
-      }),
+      verifyMergedFileIn(merged, claims, parts, (jobs) => fold(jobs, countOf(element))),
     );
   }
   const [claim] = claims as readonly [Claim];

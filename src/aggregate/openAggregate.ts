@@ -86,7 +86,7 @@ export interface OpenElement {
 }
 
 /** The number of items of an element. */
-export const countOf = ({ parts }: OpenElement): number =>
+const countOf = ({ parts }: OpenElement): number =>
   parts.reduce((sum, { header }) => sum + header.kinds.length, 0);
 
 const profileOf = ({ parts }: OpenElement): Profile => parts[0]!.header.profile;

@@ -2,16 +2,15 @@
  * Parts, and the merging of them: one proof over many parts (docs/merged.md). Parts may be made by
  * anybody; a merger checks each against its statements before it is used.
  *
- * A part, format 5, and a merged proof, format 4 (docs/merged.md, 1.7):
+ * A part, format 5 (docs/merged.md, 1.7); mergedFormat.ts has the merged proof:
  *
  *   "FLRY" ‖ 5 ‖ 1 ‖ hash of the part row ‖ header ‖ fields of level 0 ‖ output, 16 bits each
- *   "FLRY" ‖ 4 ‖ 1 ‖ hash of the part row ‖ u16 P ‖ P headers ‖ P times fields of level 0 ‖ u8
- *   attempt ‖ further levels ‖ tail                                      u16 is little-endian
  */
 import type { ParameterSet } from '../falcon/index.ts';
 import { copyBytes, typeName } from '../shared/arguments.ts';
 import { concat, concatAll, equal } from '../shared/bytes.ts';
 import { CodedError } from '../shared/errors.ts';
+import type { HostSignal } from '../shared/hostTypes.ts';
 import { Slices, throwIfAborted } from '../shared/threads/slices.ts';
 import { copyStatements, readStatements } from './arguments.ts';
 import type { AggregateItem } from './batch.ts';
@@ -23,16 +22,24 @@ import {
   parsePartHeader,
   SETS,
 } from './container.ts';
+import { HASH_BYTES, startOfMerged } from './mergedFormat.ts';
 import { foldOn, partsFor, verifiedBatch } from './onThreads.ts';
 import { haveSets, isAbout } from './openAggregate.ts';
-import type { MergeOptions, PartToMerge, PoolAggregateOptions } from './options.ts';
+import type {
+  AggregateProgress,
+  MergeOptions,
+  PartToMerge,
+  PoolAggregateOptions,
+  ProfileOption,
+} from './options.ts';
 import { type MergedParameters, readMergedRow } from './parameters/rows.ts';
 import {
-  type CheckedPart,
   jobsOfPart,
   mergedParametersFor,
   mergedRowsOf,
   openPart,
+  type PartOutput,
+  type ProveOptions,
   proveMerge,
   provePart,
   statedItems,
@@ -45,8 +52,6 @@ import type { Statement } from './statement.ts';
 import type { AggregateThreads } from './threads.ts';
 
 const PART = Uint8Array.of(...MAGIC, 5, 1);
-const MERGED = Uint8Array.of(...MAGIC, 4, 1);
-const HASH_BYTES = 32;
 
 /** The only set of the items for which parts exist. @throws CodedError `NO_PROOF` */
 function parametersOfPart(items: readonly Statement[]): MergedParameters {
@@ -70,7 +75,7 @@ export async function partWith(
   items: readonly AggregateItem[],
   options: PoolAggregateOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const { signal, onProgress, profile = 'round3' } = options;
+  const { signal } = options;
   const parameters = parametersOfPart(items);
   const set: ParameterSet = `falcon${parameters.set}`;
   throwIfAborted(signal);
@@ -78,15 +83,7 @@ export async function partWith(
   throwIfAborted(signal);
   const kinds = new Uint8Array(items.length).fill(kindOf(set, 'compressed'));
   const header = encodePartHeader({ ...batch, kinds }, parameters);
-  const total = items.length;
-  const proving = {
-    profile,
-    ...(signal && { signal }),
-    onProgress: (step: { readonly done: number; readonly total: number }) => {
-      const done = Math.floor((total * step.done) / step.total);
-      onProgress?.({ phase: 'aggregating', done, total });
-    },
-  };
+  const proving = provingOf(items.length, options);
   const made = await proveIn(pool, pool.helpersFor(items, 'prove'), proving, (own) =>
     provePart(set, parameters, header, batch.items, own),
   );
@@ -96,9 +93,28 @@ export async function partWith(
   return concat(PART, parameters.partHash, header, made.fields, output);
 }
 
+/** The options of a prover whose progress is told in items. */
+function provingOf(
+  total: number,
+  options: ProfileOption & {
+    readonly signal?: HostSignal;
+    readonly onProgress?: (progress: AggregateProgress) => void;
+  },
+): ProveOptions {
+  const { signal, onProgress, profile } = options;
+  return {
+    ...(profile && { profile }),
+    ...(signal && { signal }),
+    onProgress: (step) => {
+      const done = Math.floor((total * step.done) / step.total);
+      onProgress?.({ phase: 'aggregating', done, total });
+    },
+  };
+}
+
 /** A part that has been checked, with what a merged proof repeats of it. */
 interface ReadyPart {
-  readonly checked: CheckedPart;
+  readonly checked: PartOutput;
   readonly parameters: MergedParameters;
   readonly parsed: ParsedHeader;
   readonly header: Uint8Array;
@@ -171,22 +187,14 @@ export async function mergeWith(
   if (first === undefined) throw new RangeError('"parts" expected at least one');
   onProgress?.({ phase: 'verifying', done: total, total });
   const parameters = mergedParametersFor(`falcon${first.parameters.set}`, ready.length)!;
-  const proving = {
-    ...(signal && { signal }),
-    onProgress: (step: { readonly done: number; readonly total: number }) => {
-      const done = Math.floor((total * step.done) / step.total);
-      onProgress?.({ phase: 'aggregating', done, total });
-    },
-  };
+  const proving = provingOf(total, options);
   const checked = ready.map((part) => part.checked);
   const rest = await proveIn(pool, pool.size, proving, (own) =>
     proveMerge(parameters, checked, own),
   );
   if (rest === undefined) throw new CodedError('NO_PROOF');
   return concatAll([
-    MERGED,
-    parameters.partHash,
-    Uint8Array.of(ready.length & 255, ready.length >> 8),
+    startOfMerged(parameters),
     ...ready.map(({ header }) => header),
     ...ready.map(({ fields }) => fields),
     rest,

@@ -6,13 +6,13 @@ import { errorBits, rounds } from '../../scripts/parameters/errors.ts';
 import {
   checkMerged,
   counterPasses,
-  type MergedRow,
   mergedCommitments,
   mergedError,
   mergedRuns,
   readMerged,
 } from '../../scripts/parameters/merged.ts';
 import { columnsOf, foldedKeyWords } from '../../scripts/parameters/streams.ts';
+import type { MergedRow } from '../../src/aggregate/parameters/rows.ts';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 const ROWS: readonly MergedRow[] = read('../../vectors/mergedTable.json');

@@ -219,7 +219,7 @@ const ofXBehind = (before: OrdinaryLevel | undefined): ProjectionBound | undefin
   before === undefined || before.w === 0 ? undefined : { inSq: before.xSq, codeY: before.codeX };
 
 /** The lengths of the segments of the level after an ordinary one. */
-const lengthsBehind = ({ f, n, m }: Pick<OrdinaryLevel, 'f' | 'n' | 'm'>): number[] => [
+export const lengthsBehind = ({ f, n, m }: Pick<OrdinaryLevel, 'f' | 'n' | 'm'>): number[] => [
   ...new Array<number>(f).fill(n),
   m,
 ];

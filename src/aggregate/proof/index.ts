@@ -5,13 +5,7 @@
 export { CLAIMED_BITS, claimedBitsOf, MAX_SECTION_ITEMS } from './constants.ts';
 export { holdInstances } from './instances.ts';
 export { holdKeys, keptKeyBytes } from './keyCache.ts';
-export {
-  type CheckedPart,
-  jobsOfPart,
-  type OpenedPart,
-  openPart,
-  verifiedPart,
-} from './merger.ts';
+export { jobsOfPart, openPart, verifiedPart } from './merger.ts';
 export { ColumnProver } from './prover/columnProver.ts';
 export {
   type Helper,
@@ -20,6 +14,7 @@ export {
   type StepName,
   type StepOutput,
 } from './prover/columnProvers.ts';
+export type { PartOutput } from './prover/partInput.ts';
 export {
   type ProveOptions,
   type ProveProgress,

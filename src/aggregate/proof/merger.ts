@@ -73,11 +73,8 @@ export function jobsOfPart(
   return { begun, jobs: planItems(begun.input, wanted) };
 }
 
-/** A part that a merge can take. */
-export type CheckedPart = PartOutput;
-
 /**
- * Concludes the check of a part.
+ * Concludes the check of a part, so that a merge can take it.
  *
  * @param results of its jobs, in order
  * @returns undefined if the part is refused
@@ -87,7 +84,7 @@ export const verifiedPart = (
   { begun }: CheckingPart,
   { output }: OpenedPart,
   results: readonly FoldResult[],
-): CheckedPart | undefined =>
+): PartOutput | undefined =>
   onInstance(bestModule(), (lab) =>
     lab.scope(() => {
       const claim = claimOfPart(lab, begun, results);

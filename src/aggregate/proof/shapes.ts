@@ -136,9 +136,9 @@ export function runsOfInput(shape: Pick<Shape, 'n' | 'rows' | 'lengths' | 'parts
 }
 
 /** The digit of z in a row of level 1 or above, counted from 0; of v, the number of digits. */
-export function digitOfRow({ rows, parts }: Pick<Shape, 'rows' | 'parts'>, row: number): number {
-  const digits = parts?.f ?? rows.length - 1;
-  return Math.min(digits, Math.floor(row / rowsOfDigit({ rows, ...(parts && { parts }) })));
+export function digitOfRow(shape: Pick<Shape, 'rows' | 'parts'>, row: number): number {
+  const digits = shape.parts?.f ?? shape.rows.length - 1;
+  return Math.min(digits, Math.floor(row / rowsOfDigit(shape)));
 }
 
 /** The number of rows that a digit of z occupies, in all parts together. */

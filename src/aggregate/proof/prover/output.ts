@@ -1,5 +1,5 @@
 /** The output of an ordinary level: the input of the next level. */
-import type { HiddenMessage, OrdinaryLevel } from '../../parameters/rows.ts';
+import type { HiddenMessage, OrdinaryLevel, Parameters, TailLevel } from '../../parameters/rows.ts';
 import {
   BLOCK_COLUMNS,
   type Coefs,
@@ -12,7 +12,7 @@ import type { OrdinaryFields } from '../fields.ts';
 import { liftsOf } from '../lifts.ts';
 import { slice, type Values } from '../ring.ts';
 import { outersOf, type Piece, type Pieces, piecesOf } from '../shapes.ts';
-import type { KeyStore } from './keyStore.ts';
+import { KeyStore } from './keyStore.ts';
 
 export interface Output {
   readonly params: OrdinaryLevel;
@@ -67,6 +67,35 @@ export const firstColumns = (keys: Vecs, columns: number): Vecs => ({
 /** The number of polynomials of x that a hidden message occupies. */
 export const digitsOf = ({ polynomials, digits }: HiddenMessage): number => polynomials * digits;
 
+/** Levels to prove; without a tail, level 0 of a part. */
+export type Proving = Pick<Parameters, 'levels'> & { readonly tail: TailLevel | undefined };
+
+/** Allocates room for the keys of all outer commitments and of the tail. */
+export function storeFor(lab: Labrador, { levels, tail }: Proving): KeyStore {
+  const outers = levels.flatMap((level, number) => outersOf(level, number));
+  const digits = levels.flatMap(({ messages }) => messages.map(digitsOf));
+  const ofTail = tail ?? { kappa: 0, n: 0 };
+  const rows = Math.max(...levels.map(({ kappa1, k }) => Math.max(kappa1, k)), ofTail.kappa);
+  const columns = Math.max(...outers.map(({ count }) => count), ...digits, ofTail.n);
+  return new KeyStore(lab, rows, columns);
+}
+
+/** What the parameters of a level say of its output: pieces, keys, and room for `hidden`. */
+export function frameOf(lab: Labrador, keys: KeyStore, level: number, params: OrdinaryLevel) {
+  const { kappa1, w, k, messages } = params;
+  const outers = outersOf(params, level);
+  const most = Math.max(...outers.map(({ count }) => count));
+  const digits = Math.max(0, ...messages.map(digitsOf));
+  return {
+    params,
+    outers,
+    keys: keys.take(kappa1, { from: 0, to: most })!,
+    quarterKeys: keys.take(k, { from: 0, to: digits })!,
+    pieces: piecesOf(params, outers.length),
+    hidden: lab.coefs(k * messages.length + (w > 0 ? liftsOf(level).count : 0)),
+  };
+}
+
 /**
  * Allocates the output of a level, and its keys.
  *
@@ -80,27 +109,19 @@ export function newOutput(
   params: OrdinaryLevel,
   distinct: number,
 ): Output {
-  const { n, f, r, m, kappa1, w, k, messages } = params;
-  const lifts = liftsOf(level).count;
-  const outers = outersOf(params, level);
-  const most = Math.max(...outers.map(({ count }) => count));
-  const digits = Math.max(0, ...messages.map(digitsOf));
+  const { n, f, r, m, kappa1 } = params;
+  const frame = frameOf(lab, keys, level, params);
   const parts = lab.smalls(f * n + m);
   return {
-    params,
-    outers,
-    keys: keys.take(kappa1, { from: 0, to: most })!,
-    quarterKeys: keys.take(k, { from: 0, to: digits })!,
+    ...frame,
     parts,
     z: slice(parts, 0, f * n),
     v: slice(parts, f * n, m),
-    pieces: piecesOf(params, outers.length),
-    hats: outers.map(() => lab.coefs(kappa1)),
-    hidden: lab.coefs(k * messages.length + (w > 0 ? lifts : 0)),
+    hats: frame.outers.map(() => lab.coefs(kappa1)),
     c: lab.forms(r),
     phiZ: new BigInt64Array(0),
     phiE: new BigInt64Array(0),
-    beta: lab.forms(lifts),
+    beta: lab.forms(liftsOf(level).count),
     a: new Map(),
     aForms: lab.forms(distinct),
     b: lab.coefs(1),

@@ -20,7 +20,7 @@ import { foldKeys } from '../foldKeys.ts';
 import { powerForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
 import { centred, coefsOf, slice, type Values, vecOfBlocks } from '../ring.ts';
-import { outersOf, pairIndex, piecesOf, runsOfInput } from '../shapes.ts';
+import { pairIndex, runsOfInput } from '../shapes.ts';
 import { SHORT } from '../transcript.ts';
 import {
   type Carried,
@@ -30,8 +30,8 @@ import {
   type LevelInput,
 } from './constraintsBehind.ts';
 import { commitToDigits, vecOfSmalls } from './hidden.ts';
-import { KeyStore } from './keyStore.ts';
-import { digitsOf } from './output.ts';
+import type { KeyStore } from './keyStore.ts';
+import { digitsOf, frameOf, storeFor } from './output.ts';
 import { coefsOfSums } from './steps.ts';
 
 /** A part: the claim of its fields, which has been verified, and the polynomials it is about. */
@@ -70,13 +70,10 @@ function carriedOf(
   params: OrdinaryLevel,
   { claim, output }: PartOutput,
 ): { readonly carried: Carried; readonly quarters: readonly Uint8Array[] } {
-  const { r, kappa1, k, messages, w } = params;
-  const outers = outersOf(params, 0);
-  const most = Math.max(...outers.map(({ count }) => count));
-  const digits = Math.max(0, ...messages.map(digitsOf));
-  const quarterKeys = keys.take(k, { from: 0, to: digits })!;
+  const { r, k, messages, w } = params;
+  const frame = frameOf(lab, keys, 0, params);
+  const { hidden, quarterKeys } = frame;
   const lifts = liftsOf(0).count;
-  const hidden = lab.coefs(k * messages.length + (w > 0 ? lifts : 0));
   const quarters = lab.scope(() => {
     const from = 64 * params.f * params.n;
     const x = smallsOf(lab, output.subarray(from, from + 64 * params.lengthX));
@@ -89,13 +86,8 @@ function carriedOf(
   const b = lab.coefs(1);
   lab.i64(b).set(claim.b);
   const carried: Carried = {
-    params,
-    outers,
-    keys: keys.take(kappa1, { from: 0, to: most })!,
-    quarterKeys,
-    pieces: piecesOf(params, outers.length),
-    hats: outers.map((_, i) => hatOf(lab, params, claim.outer[i])),
-    hidden,
+    ...frame,
+    hats: frame.outers.map((_, i) => hatOf(lab, params, claim.outer[i])),
     c: formsOfBytes(lab, claim.c, r),
     phiZ: claim.phi,
     phiE: claim.phiE ?? new BigInt64Array(0),
@@ -185,7 +177,8 @@ export function satisfiesClaim(
     const v = slice(all, f * n, m);
     if (lab.normSq(all) > BigInt(outSq)) return false;
     if (lab.normSq(slice(v, 0, lengthX)) > BigInt(xSq)) return false;
-    const { carried, quarters } = carriedOf(lab, storeOf(lab, params), params, part);
+    const keys = storeFor(lab, { levels: [params], tail: undefined });
+    const { carried, quarters } = carriedOf(lab, keys, params, part);
     const { hidden } = part.claim;
     if (hidden !== undefined) {
       if (!hidden.quarters.every((sent, i) => equal(sent, quarters[i]!))) return false;
@@ -198,13 +191,6 @@ export function satisfiesClaim(
     }
     return satisfiesConstraints(lab, carried, slice(all, 0, f * n), v, part);
   });
-}
-
-/** Room for the keys that the outer commitments and hidden messages of a level use. */
-function storeOf(lab: Labrador, level: OrdinaryLevel): KeyStore {
-  const counts = outersOf(level, 0).map(({ count }) => count);
-  const columns = Math.max(...counts, ...level.messages.map(digitsOf));
-  return new KeyStore(lab, Math.max(level.kappa1, level.k), columns);
 }
 
 /** E1 to E6, combined. */

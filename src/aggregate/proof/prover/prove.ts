@@ -10,21 +10,19 @@ import {
   type Parameters,
   readRow,
   type TableRow,
-  type TailLevel,
 } from '../../parameters/rows.ts';
-import { bestModule, type Labrador } from '../../wasm.ts';
+import { bestModule } from '../../wasm.ts';
 import { LAST_RETRY } from '../constants.ts';
 import { keepInstance, takeInstance } from '../instances.ts';
 import type { ItemsShape } from '../itemColumns.ts';
-import { outersOf, parametersFor } from '../shapes.ts';
+import { parametersFor } from '../shapes.ts';
 import { ABSORB, dataOfMerge, dataOfPart, dataOfStart, type Trace } from '../transcript.ts';
 import { ColumnProvers, type Helper } from './columnProvers.ts';
 import { Context, type ProveProgress, type ShownLevel } from './context.ts';
 import { encodeOrdinary, encodeTail } from './encode.ts';
-import { KeyStore } from './keyStore.ts';
 import { inputOf, proveLevel } from './level.ts';
 import { keySizes, proveLevelZero } from './levelZero.ts';
-import { digitsOf, type Output, type ProvedLevel } from './output.ts';
+import { type Output, type ProvedLevel, type Proving, storeFor } from './output.ts';
 import { inputOfParts, type PartOutput } from './partInput.ts';
 import { proveTail } from './tail.ts';
 import type { SectionItem } from './witness.ts';
@@ -156,9 +154,6 @@ const shapeOf = (
   { profile = 'round3' }: ProveOptions,
 ): ItemsShape => ({ set, profile, level: levels[0]!, bucket, width, count });
 
-/** Levels to prove; without a tail, level 0 of a part. */
-type Proving = Pick<Parameters, 'levels'> & { readonly tail: TailLevel | undefined };
-
 /** Runs `body` with an idle instance and the column provers, which are released if it succeeds. */
 async function proveWith<T>(
   { levels, tail }: Proving,
@@ -204,16 +199,6 @@ async function proveFrom(
     if (rest !== undefined) return [first.bytes, ...rest];
     ({ retry } = first);
   }
-}
-
-/** Allocates room for the keys of all outer commitments and of the tail. */
-function storeFor(lab: Labrador, { levels, tail }: Proving): KeyStore {
-  const outers = levels.flatMap((level, number) => outersOf(level, number));
-  const digits = levels.flatMap(({ messages }) => messages.map(digitsOf));
-  const ofTail = tail ?? { kappa: 0, n: 0 };
-  const rows = Math.max(...levels.map(({ kappa1, k }) => Math.max(kappa1, k)), ofTail.kappa);
-  const columns = Math.max(...outers.map(({ count }) => count), ...digits, ofTail.n);
-  return new KeyStore(lab, rows, columns);
 }
 
 /** A completed level, with the bytes of its fields. */

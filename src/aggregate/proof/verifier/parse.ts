@@ -10,7 +10,7 @@ import type {
   TailLevel,
 } from '../../parameters/rows.ts';
 import { DEGREE, FUNCTIONALS, SEAL_BYTES } from '../constants.ts';
-import type { OrdinaryFields, TailFields } from '../fields.ts';
+import type { OrdinaryFields, ProjectionFields, TailFields } from '../fields.ts';
 import { runsOfG, runsOfLast } from '../gaussianFields.ts';
 import { FieldReader, Refused } from './fieldReader.ts';
 
@@ -25,18 +25,14 @@ export interface ParsedProjections extends ParsedPart {
   readonly others?: readonly ParsedPart[];
 }
 
-export interface ParsedOrdinary extends OrdinaryFields, ParsedProjections {
-  readonly y: Int32Array;
-  readonly yOfX?: Int32Array;
-  readonly others?: readonly ParsedPart[];
+type Other<Fields extends ProjectionFields> = Omit<Fields, keyof ProjectionFields>;
+
+export interface ParsedOrdinary extends Other<OrdinaryFields>, ParsedProjections {
   readonly w: Int32Array;
 }
 
-export interface ParsedTail extends TailFields, ParsedProjections {
+export interface ParsedTail extends Other<TailFields>, ParsedProjections {
   readonly g: Float64Array;
-  readonly y: Int32Array;
-  readonly yOfX?: Int32Array;
-  readonly others?: readonly ParsedPart[];
   readonly z: Int32Array;
   readonly e: Int32Array;
 }
