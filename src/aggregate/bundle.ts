@@ -78,11 +78,7 @@ interface OpenSection {
   readonly set: ParameterSet;
   readonly n: number;
   readonly count: number;
-  /** number of items that have not been read */
-  left: number;
-  reader?: CodeReader | undefined;
-  /** offset of its end, once that is known */
-  end?: number | undefined;
+  reader?: CodeReader;
 }
 
 /** Reads the signatures of a bundle block by block, in order. */
@@ -101,7 +97,7 @@ export class BundleReader {
     this.#bodyAt = bodyAt;
     this.#sections = SECTIONS.map(({ set, n }): OpenSection => {
       const count = kinds.reduce((sum, kind) => sum + +(setOfKind(kind) === set), 0);
-      return { set, n, count, left: count };
+      return { set, n, count };
     }).filter(({ count }) => count > 0);
   }
 
@@ -137,35 +133,26 @@ export class BundleReader {
 
   /** Returns whether no byte is left over, after all signatures have been read. */
   isAtEnd(): boolean {
-    return this.#sections.at(-1)!.end === this.#bytes.length;
+    return this.#sections.at(-1)!.reader?.finish(this.#check) === this.#bytes.length;
   }
 
   /** Reads the coefficients of the next items of a section. @returns undefined if rejected */
   #values(section: OpenSection, count: number): Int16Array | undefined {
-    section.reader ??= this.#open(section);
+    section.reader ??= new CodeReader(this.#bytes, this.#beginOf(section));
     const values = new Int16Array(section.n * count);
-    if (!section.reader?.read(coefficientModel(section.set), values)) return undefined;
-    section.left -= count;
-    if (section.left > 0) return values;
-    // Without an end, there is no beginning of the next section, and no end of all.
-    section.end = section.reader.finish(this.#check);
-    return values;
+    return section.reader.read(coefficientModel(section.set), values) ? values : undefined;
   }
 
-  /** @returns undefined if the section before has no end */
-  #open(section: OpenSection): CodeReader | undefined {
-    const [first] = this.#sections;
-    const begin = section === first ? this.#bodyAt : (first!.end ?? this.#findEnd(first!));
-    return begin === undefined ? undefined : new CodeReader(this.#bytes, begin);
-  }
-
-  /** Reads the first section to its end, without keeping anything. */
-  #findEnd({ set, n, count }: OpenSection): number | undefined {
+  /**
+   * Returns the offset of a section. The first one is read to its end to find that of the second;
+   * if it has none, reading it fails, and this does not matter.
+   */
+  #beginOf(section: OpenSection): number {
+    const [first] = this.#sections as readonly [OpenSection];
+    if (section === first) return this.#bodyAt;
     const reader = new CodeReader(this.#bytes, this.#bodyAt);
-    const values = new Int16Array(n);
-    for (let i = 0; i < count; i++) {
-      if (!reader.read(coefficientModel(set), values)) return undefined;
-    }
+    const values = new Int16Array(first.n * first.count);
+    reader.read(coefficientModel(first.set), values);
     return reader.finish(this.#check);
   }
 }

@@ -198,7 +198,7 @@ export class CodeReader {
   /**
    * Fills `values`, whose length is even.
    *
-   * @returns false if the bytes are rejected; make no further calls then
+   * @returns false if the bytes are rejected; what further calls return then says nothing
    */
   read({ least, frequency, start, firstOfGroup }: Model, values: Int16Array): boolean {
     const bytes = this.#bytes;
@@ -244,10 +244,10 @@ export class CodeReader {
     return true;
   }
 
-  /** @returns the offset of the end of the coded values; undefined if the bytes are rejected */
-  finish(check: CheckWords): number | undefined {
-    if (this.#x0 !== STATE_MIN + check[0] || this.#x1 !== STATE_MIN + check[1]) return undefined;
-    return this.#at;
+  /** @returns the offset of the end of the coded values; NaN if the bytes are rejected */
+  finish(check: CheckWords): number {
+    const isRight = this.#x0 === STATE_MIN + check[0] && this.#x1 === STATE_MIN + check[1];
+    return isRight ? this.#at : Number.NaN;
   }
 }
 

@@ -34,7 +34,7 @@ function decodeCoefficients(
   const values = new Int16Array(count);
   if (!reader.read(coefficientModel(set), values)) return undefined;
   const end = reader.finish(words);
-  return end === undefined ? undefined : { values, end };
+  return Number.isNaN(end) ? undefined : { values, end };
 }
 
 /** A lower bound on the coded bytes of any values, for any check words. */

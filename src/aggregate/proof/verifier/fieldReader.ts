@@ -117,7 +117,7 @@ export class FieldReader {
       at += count;
     }
     const end = reader.finish(NO_CHECK);
-    if (end === undefined || lowBytes(runs) > bytes.length - end) throw new Refused();
+    if (!(lowBytes(runs) <= bytes.length - end)) throw new Refused();
     let position = 8 * end;
     at = 0;
     for (const { count, code } of runs) {
