@@ -142,9 +142,7 @@ export async function verifyWith(
     const start = before;
     const ofElement: WorkOptions & AcceptOptions = {
       ...options,
-      ...(onProgress && {
-        onProgress: ({ done }) => onProgress({ phase: 'verifying', done: start + done, total }),
-      }),
+      onProgress: ({ done }) => onProgress?.({ phase: 'verifying', done: start + done, total }),
     };
     isValid = await verifyElementWith(pool, element, ofElement);
     if (!isValid) break;

@@ -5,10 +5,10 @@ import { equal } from '../shared/bytes.ts';
 import { copyStatements, readStatements } from './arguments.ts';
 import { type AggregateItem, invalidItems } from './batch.ts';
 import { decodeBundle } from './bundle.ts';
-import { type HeaderFault, MAX_ITEMS, parseHeader, setOfKind } from './container.ts';
+import { type HeaderFault, parseHeader, setOfKind } from './container.ts';
 import { isMerged, type MergedFile, openMergedFile } from './mergedFormat.ts';
 import { areCodedAs, completeSalts } from './salts.ts';
-import { type Element, isSeries, piecesOf } from './series.ts';
+import { type Element, piecesOf } from './series.ts';
 import { type Statement, setOfPublicKey, statementDigest } from './statement.ts';
 
 /** An aggregate and its statements, in private memory. */
@@ -23,7 +23,7 @@ export interface ElementClaims {
   /** one; of a merged proof, those of its parts */
   readonly claims: readonly Claim[];
   /** the proof of all parts */
-  readonly merged?: MergedFile;
+  readonly merged: MergedFile | undefined;
 }
 
 /**
@@ -54,9 +54,6 @@ export function openClaims(
   profiles: readonly Profile[] = ['round3'],
 ): ElementClaims[] | undefined {
   const bytes = copyBytes('aggregate', aggregate);
-  // No aggregate is about so many, and reading them takes long.
-  const most = isSeries(bytes) || isMerged(bytes) ? Number.POSITIVE_INFINITY : MAX_ITEMS;
-  if (Array.isArray(statements) && statements.length > most) return undefined;
   const read = readStatements(statements);
   const opened = openElements(bytes);
   if (typeof opened === 'string' || !profiles.includes(profileOf(opened[0]!))) return undefined;
@@ -72,7 +69,7 @@ export function openClaims(
       const salts = completeSalts(header.salts, ofPart);
       claims.push({ bytes: part, header, statements: ofPart, salts });
     }
-    all.push({ claims, ...(merged && { merged }) });
+    all.push({ claims, merged });
   }
   return all;
 }
