@@ -33,7 +33,7 @@ export interface Shape {
   readonly r: number;
   readonly pairs: number;
   /** the parts whose outputs the level takes, if it is the merged level */
-  readonly parts?: Parts;
+  readonly parts?: Parts | undefined;
 }
 
 /**

@@ -14,6 +14,11 @@ export interface Columns {
   readonly to: number;
 }
 
+/** `from` to `to - 1`, `most` at a time: the start and the length of each portion. */
+export function* portionsOf(from: number, to: number, most: number): Generator<[number, number]> {
+  for (let at = from; at < to; at += most) yield [at, Math.min(most, to - at)];
+}
+
 /**
  * Splits columns 0 to n - 1 into one to `parts` runs with nearly equal numbers of filled places.
  * The runs have at least `least` columns on average.

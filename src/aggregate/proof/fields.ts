@@ -13,14 +13,14 @@ export interface PartProjection {
 
 export interface ProjectionFields extends PartProjection {
   /** those of parts 2, 3, ... (docs/merged.md, 1.3) */
-  readonly others?: readonly PartProjection[];
+  readonly others: readonly PartProjection[];
 }
 
 /** The projections of a level, in the order of the parts. */
 export const projectionsOf = <T extends PartProjection>(
-  fields: T & { readonly others?: readonly PartProjection[] },
+  fields: T & { readonly others: readonly PartProjection[] },
 ): readonly Pick<T, 'y' | 'yOfX'>[] =>
-  [fields, ...(fields.others ?? [])] as readonly Pick<T, 'y' | 'yOfX'>[];
+  [fields, ...fields.others] as readonly Pick<T, 'y' | 'yOfX'>[];
 
 /**
  * The fields of level 0 or of an ordinary level; byte strings are as the transcript absorbs them.

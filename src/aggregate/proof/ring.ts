@@ -13,6 +13,7 @@ import {
   type Smalls,
   type Vecs,
 } from '../wasm.ts';
+import { portionsOf } from './columns.ts';
 import { DEGREE, Q, Q_NUMBER } from './constants.ts';
 
 const HALF_Q = (Q - 1n) / 2n;
@@ -57,10 +58,10 @@ export const valuesOf = (lab: Labrador, coefs: Coefs): Values => lab.i64(coefs).
 /** Copies the columns of a vector of one row, as coefficients. */
 export function valuesOfVec(lab: Labrador, { at, columns }: Vecs): Values {
   const values = new BigInt64Array(DEGREE * columns);
-  for (let from = 0; from < columns; from += RUN) {
+  for (const [from, count] of portionsOf(0, columns, RUN)) {
     lab.scope(() => {
-      const coefs = lab.coefs(Math.min(RUN, columns - from));
-      lab.kernels.vecToCoefs(coefs.at, at, from, coefs.count);
+      const coefs = lab.coefs(count);
+      lab.kernels.vecToCoefs(coefs.at, at, from, count);
       values.set(lab.i64(coefs), DEGREE * from);
     });
   }

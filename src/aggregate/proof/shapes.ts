@@ -32,13 +32,14 @@ export function parametersFor(set: ParameterSet, count: number): Parameters | un
 /**
  * The row of a merged proof over so many parts of a set: that of the smallest number that holds
  * them; undefined if there is none.
+ *
+ * @param parts 1 or more
  */
 export function mergedParametersFor(
   set: ParameterSet,
   parts: number,
 ): MergedParameters | undefined {
   const degree = degreeOf(set);
-  if (!(parts >= 1)) return undefined;
   const row = MERGED_TABLE.find(([[of], most]) => of === degree && most >= parts);
   return row === undefined ? undefined : readMergedRow(row, parts);
 }

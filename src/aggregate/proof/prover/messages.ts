@@ -42,7 +42,7 @@ export async function sendProjection(
     const [first, ...others] = (await project(jl)).map(({ y, ofX }) => {
       return { y: sentOf(y), ...(params.ofX && { yOfX: sentOf(ofX) }) };
     });
-    const fields = { ...first!, ...(others.length > 0 && { others }) };
+    const fields = { ...first!, others };
     const all = projectionsOf(fields).flatMap(({ y, yOfX }) => [
       { y, bound: params as ProjectionBound },
       ...(yOfX === undefined ? [] : [{ y: yOfX, bound: params.ofX! }]),

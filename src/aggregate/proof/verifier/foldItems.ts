@@ -13,7 +13,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { prepareOmega, prepareTheta, Seed, samplePsi } from '../challenges.ts';
-import { type Columns, runsWithin } from '../columns.ts';
+import { type Columns, portionsOf, runsWithin } from '../columns.ts';
 import { FALCON_Q, FUNCTIONALS, NORM_DIGIT_BITS } from '../constants.ts';
 import { clearRest, constantForm, formAt } from '../forms.ts';
 import { Functionals, partsBytes } from '../functionals.ts';
@@ -178,7 +178,7 @@ class Alphas {
   addTo(sum: Int32Array, item: number): void {
     this.#sample(item);
     const values = new Int16Array(this.#lab.kernels.memory.buffer, this.#small, 64);
-    for (let j = 0; j < sum.length; j++) sum[j]! += values[j]!;
+    for (const [j, value] of values.entries()) sum[j]! += value;
   }
 
   #sample(item: number): void {
@@ -253,8 +253,7 @@ class FirstPlaces {
       const vectors = lab.addresses(this.#staging);
       const [onS, onY] = vectors.slice(LIFTS) as [number, number];
       this.#startLifts(seeds, vectors.slice(0, LIFTS));
-      for (let from = start - (start % BLOCK_COLUMNS); from < end; from += RUN) {
-        const count = Math.min(RUN, end - from);
+      for (const [from, count] of portionsOf(start - (start % BLOCK_COLUMNS), end, RUN)) {
         const before = Math.max(0, start - from);
         // Whole blocks are added; the first and the last one also contain other columns.
         clearRest(lab, this.#staging, before);
@@ -311,7 +310,7 @@ class FirstPlaces {
 
 /** Turns residues mod p into the words of integers from -(p - 1)/2 to (p - 1)/2. */
 function centre(words: Uint16Array): void {
-  for (let i = 0; i < words.length; i++) if (words[i]! > FALCON_Q >> 1) words[i]! -= FALCON_Q;
+  for (const [i, word] of words.entries()) if (word > FALCON_Q >> 1) words[i] = word - FALCON_Q;
 }
 
 /** Folds W at a block: psi of the lifts and -alpha of N1, at both digits of w_i. */

@@ -287,7 +287,7 @@ const keyJobs = (
 
 /** A shape without the other numbers of its level, which no thread needs. */
 const plainShape = ({ n, lengths, rows, r, pairs, parts }: Shape): Shape => {
-  return { n, lengths, rows, r, pairs, ...(parts && { parts }) };
+  return { n, lengths, rows, r, pairs, parts };
 };
 
 /** A level after the first, or the tail. */

@@ -53,13 +53,12 @@ function scalars(lab: Labrador, lift: Seed, count: number, upsilonAt?: number): 
   if (upsilonAt === undefined) return sampleOmegas(lab, lift, count);
   return sampleOmegas(lab, lift, upsilonAt + 2).map((words) => {
     const [real, imaginary] = [words[upsilonAt]!, words[upsilonAt + 1]!];
-    const out = words.slice(0, count);
-    for (let i = 0; i < count; i += 2) {
-      const [a, b] = [words[i]!, words[i + 1]!];
-      out[i] = centred(a * real - b * imaginary);
-      out[i + 1] = centred(a * imaginary + b * real);
-    }
-    return out;
+    return words.slice(0, count).map((word, i) => {
+      const other = words[i ^ 1]!;
+      return centred(
+        i % 2 === 0 ? word * real - other * imaginary : other * imaginary + word * real,
+      );
+    });
   });
 }
 

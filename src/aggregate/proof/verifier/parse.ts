@@ -22,7 +22,7 @@ interface ParsedPart {
 
 /** The projections of a level. */
 export interface ParsedProjections extends ParsedPart {
-  readonly others?: readonly ParsedPart[];
+  readonly others: readonly ParsedPart[];
 }
 
 type Other<Fields extends ProjectionFields> = Omit<Fields, keyof ProjectionFields>;
@@ -135,7 +135,7 @@ function parseProjections(
     const y = reader.projection(codeY);
     return { y, ...(ofX && { yOfX: reader.projection(ofX.codeY) }) };
   });
-  return { ...first!, ...(others.length > 0 && { others }) };
+  return { ...first!, others };
 }
 
 function parseTail(reader: FieldReader, tail: TailLevel, number: number): ParsedTail {

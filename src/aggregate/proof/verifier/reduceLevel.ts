@@ -6,7 +6,7 @@ import type { OrdinaryLevel, Shape } from '../../parameters/rows.ts';
 import { FORM_BYTES, type Forms, type Labrador, type Vecs } from '../../wasm.ts';
 import { prepareOmega } from '../challenges.ts';
 import type { Claim, Pair, QuadraticTerm } from '../claim.ts';
-import type { Columns } from '../columns.ts';
+import { type Columns, runsWithin } from '../columns.ts';
 import { Q } from '../constants.ts';
 import { type OrdinaryFields, projectionsOf } from '../fields.ts';
 import { zeroForms } from '../forms.ts';
@@ -64,42 +64,55 @@ export function foldRows(lab: Labrador, fold: RowsFold): Vecs {
   const open = openSeeds(lab, fold.seeds, number, shape.r);
   const width = columns.to - columns.from;
   const folding = new Folding(lab, open, width);
+  const upsilons = upsilonsAt(shape, fold.scalars);
   lab.scope(() => {
     const staging = lab.vecs(liftsOf(number).count, width);
-    for (const [part, at] of upsilonsAt(shape, fold.scalars).entries()) {
-      for (const isOnX of [false, true]) {
-        const runs = projectedRuns(fold, part, isOnX);
-        if (runs.length > 0) prepareScalars(lab, open.lift, isOnX, at);
-        for (const { row, from, to, number: first } of runs) {
-          const here = { row, from: from - columns.from, to: to - columns.from };
-          folding.addProjection(staging, open.jl, here, first);
-        }
+    for (const runs of groupsOf(projectedRuns(fold))) {
+      const { part, isOnX } = runs[0]!;
+      prepareScalars(lab, open.lift, isOnX, upsilons[part]);
+      for (const { row, from, to, number: first } of runs) {
+        const here = { row, from: from - columns.from, to: to - columns.from };
+        folding.addProjection(staging, open.jl, here, first);
       }
     }
   });
   return folding.sum;
 }
 
-/** The places of a part that are in the columns and either in its x or not. */
-function projectedRuns(
-  { shape, columns, lengthX }: RowsFold,
-  part: number,
-  isOnX: boolean,
-): NumberedRun[] {
+/** Places of a part that are all in its x, or all not. */
+interface ProjectedRun extends NumberedRun {
+  readonly isOnX: boolean;
+}
+
+/** The places in the columns. */
+function projectedRuns({ shape, columns, lengthX }: RowsFold): ProjectedRun[] {
+  // x is at the start of v
   const start = numberOfV(shape);
   const end = start + lengthX;
+  const pieces = [
+    { isOnX: false, from: 0, to: start },
+    { isOnX: true, from: start, to: end },
+    { isOnX: false, from: end, to: Number.POSITIVE_INFINITY },
+  ];
   return runsOfInput(shape).flatMap((run) => {
-    if (run.part !== part) return [];
-    const isOfV = run.number >= start;
-    // the first column of v of this row that is not in x
-    const border = isOfV
-      ? Math.min(Math.max(run.from + end - run.number, run.from), run.to)
-      : run.from;
-    const [first, last] = isOnX ? [run.from, border] : [border, run.to];
-    const from = Math.max(first, columns.from);
-    const to = Math.min(last, columns.to);
-    return from < to ? [{ ...run, from, to, number: run.number + from - run.from }] : [];
+    // where number 0 would be
+    const zero = run.from - run.number;
+    return pieces.flatMap(({ isOnX, from, to }) =>
+      runsWithin(runsWithin([run], { from: zero + from, to: zero + to }), columns).map((own) => {
+        return { ...own, part: run.part, number: own.from - zero, isOnX };
+      }),
+    );
   });
+}
+
+/** Those that have the same scalars, together. */
+function groupsOf(runs: readonly ProjectedRun[]): Iterable<readonly ProjectedRun[]> {
+  const groups = new Map<string, ProjectedRun[]>();
+  for (const run of runs) {
+    const key = `${run.part} ${run.isOnX}`;
+    groups.set(key, [...(groups.get(key) ?? []), run]);
+  }
+  return groups.values();
 }
 
 /** The claim of an ordinary level, from that of the previous level, or from those of all parts. */

@@ -5,6 +5,7 @@
 import type { Forms, Labrador } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
 import type { Pair } from '../claim.ts';
+import { portionsOf } from '../columns.ts';
 import { DEGREE, Q, Q_BITS } from '../constants.ts';
 import { formAt } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
@@ -102,9 +103,8 @@ export function reducePadding(
 ): void {
   const { lab } = folding;
   for (const { row, from: start, to } of runs) {
-    for (let from = start; from < to; from += PADDING_RUN) {
+    for (const [from, count] of portionsOf(start, to, PADDING_RUN)) {
       lab.scope(() => {
-        const count = Math.min(PADDING_RUN, to - from);
         const forms = shortForms(lab, combine, SHORT.padding, row * n + from, count);
         for (let i = 0; i < count; i++) folding.add(row, from + i - skipped, formAt(forms, i));
       });
