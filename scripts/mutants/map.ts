@@ -91,10 +91,13 @@ const RULES: readonly Rule[] = [
   },
   {
     files: within('index'),
-    tests: ['format', 'bundle', 'tamper', ...MERGED],
+    tests: ['format', 'bundle', 'series', 'tamper', ...MERGED],
     only: ['verifyAggregate', 'verifyAggregateAsync', 'extractSignatures'],
   },
-  { files: within('openAggregate'), tests: ['tamper', 'format', 'salts', 'profiles', ...MERGED] },
+  {
+    files: within('openAggregate'),
+    tests: ['series', 'format', 'salts', 'profiles', ...MERGED, 'tamper'],
+  },
   {
     files: within('parts'),
     tests: ['merged/parts'],
@@ -116,7 +119,7 @@ const RULES: readonly Rule[] = [
   { files: within('batch'), tests: ['bundle', 'tamper', 'profiles'], only: ['invalidItems'] },
   {
     files: within('onThreads'),
-    tests: ['tamper', 'format', 'bundle', 'threads', ...MERGED],
+    tests: ['series', 'format', 'bundle', 'threads', ...MERGED, 'tamper'],
     only: [
       'verifyWith',
       'verifyElementWith',
@@ -139,7 +142,7 @@ const RULES: readonly Rule[] = [
     tests: ['proof/vectors', 'labrador/machine', ...PROOFS.slice(1)],
     except: ['pairProducts', 'normSq', 'peakBytes', 'beginCount'],
   },
-  { files: within('parameters/rows'), tests: ['parameters', ...PROOFS, ...MERGED] },
+  { files: within('parameters/rows'), tests: ['parameters', 'mergedRows', ...PROOFS] },
   {
     files: within(`${WING}(parse|fieldReader)`),
     tests: [...FIELDS, ...PROOFS, ...HIDDEN, ...MERGED],
@@ -147,7 +150,7 @@ const RULES: readonly Rule[] = [
   },
   {
     files: within(`${WING}folds`),
-    tests: [...PROOFS, ...HIDDEN, ...MERGED, ...CHEATS],
+    tests: [...PROOFS, ...HIDDEN, ...MERGED, 'streams', ...CHEATS],
     // How the work is divided: the results do not depend on it.
     except: ['costOfPart', 'costOfItems', 'costOfRest', 'costOfBlocks'],
     calls: true,
@@ -168,6 +171,7 @@ const RULES: readonly Rule[] = [
       ...HIDDEN,
       ...MERGED,
       'series',
+      'streams',
     ],
     calls: true,
   },
@@ -196,12 +200,13 @@ const RULES: readonly Rule[] = [
   { files: within('proof/projection'), tests: ['proof/parse', ...PROOFS, ...CHEATS] },
   {
     files: within('proof/(columns|itemColumns|shapes)'),
-    tests: ['proof/columns', ...PROOFS, ...MERGED],
+    tests: ['proof/columns', ...PROOFS, ...MERGED, 'merged/parts'],
   },
   { files: within('proof/bits'), tests: ['proof/bits', ...FIELDS] },
   { files: within('proof/transcript'), tests: [...PROOFS, ...MERGED] },
+  { files: within('proof/lifts'), tests: ['hidden/scalars', ...PROOFS, ...HIDDEN] },
   { files: within('proof/constants'), tests: ['proof/bits', ...PROOFS, ...CHEATS] },
-  { files: within('proof/\\w+'), tests: [...PROOFS, ...CHEATS] },
+  { files: within('proof/\\w+'), tests: [...PROOFS, ...MERGED, ...CHEATS] },
   {
     files: kernels('batch'),
     tests: ['proof/vectors', 'labrador/machine', 'proof/verify'],

@@ -12,7 +12,8 @@ import {
   readMerged,
 } from '../../scripts/parameters/merged.ts';
 import { columnsOf, foldedKeyWords } from '../../scripts/parameters/streams.ts';
-import type { MergedRow } from '../../src/aggregate/parameters/rows.ts';
+import { type MergedRow, readMergedRow } from '../../src/aggregate/parameters/rows.ts';
+import { MERGED_TOY_ROWS } from '../reference/merged/toyRows.ts';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
 const ROWS: readonly MergedRow[] = read('../../vectors/mergedTable.json');
@@ -33,6 +34,17 @@ it('the rows hold, share their part row, and exclude provers of 2^48 queries', (
   // (Q+1) K' runs of Q steps each stay below 2^133
   const runs = mergedRuns(ROWS);
   expect((133 - Math.log2(runs.all)) / 2).toBeGreaterThan(48);
+});
+
+it('an absent part has rows, which are empty, and no v; x is that of a hidden level', () => {
+  const { levels } = readMergedRow(ROW, 5);
+  const { f, n, m } = levels[0]!;
+  const digit = [...new Array<number>(5).fill(n), ...new Array<number>(MOST - 5).fill(0)];
+  const digits = new Array<number[]>(f).fill(digit).flat();
+  expect(levels[1]!.lengths).toEqual([...digits, 5 * m]);
+  const ofX = (row: MergedRow) => readMergedRow(row, 1).levels[1]!.ofX;
+  expect(ofX(ROW)).toEqual({ inSq: PART[3][2], codeY: PART[3][3] });
+  expect(ofX(MERGED_TOY_ROWS['levels 0 and 1 open']!)).toBe(undefined);
 });
 
 it('no word of the commitment keys that they use is at or above q', () => {

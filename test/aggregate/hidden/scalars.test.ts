@@ -44,6 +44,12 @@ test('behind an open level those of (P) alone, behind a hidden one those of all 
     expect(drawn).toEqual([expected[number], expected[number]]);
   }
   expect(scalarsBehind(levels[1]!, 1)).toEqual({ lifts: ofHidden - 4, end: ofHidden });
+  for (const number of [0, 2]) {
+    expect(scalarsBehind(levels[number]!, number)).toEqual({
+      lifts: OF_PROJECTION,
+      end: OF_PROJECTION,
+    });
+  }
 });
 
 test('those of (Q) once for all messages of a level', () => {

@@ -5,20 +5,29 @@ import {
   aggregateParts,
   mergeParts,
   type PartToMerge,
+  type PoolPartsOptions,
   verifyAggregate,
 } from '../../../src/aggregate/index.ts';
-import { readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
-import { type SignedItem, signedItem } from '../../reference/items.ts';
+import { type MergedRow, readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
+import { provePart } from '../../../src/aggregate/proof/index.ts';
+import { ethFalcon512 } from '../../../src/falcon/profiles/ethFalcon.ts';
+import { concat } from '../../../src/shared/bytes.ts';
+import { commitmentOf, type SignedItem, signedItem } from '../../reference/items.ts';
 import { MERGED_TOY_ROWS } from '../../reference/merged/toyRows.ts';
+import { testKeys } from '../../support/ours.ts';
 import { everyThread } from '../everyThread.ts';
-import { useRows } from './mergedFiles.ts';
+import { hollowMerged, projectionField } from './hollowMerged.ts';
+import { useRows, withRows } from './mergedFiles.ts';
 
 const ROW = MERGED_TOY_ROWS['levels 0 and 1 hidden']!;
 useRows([ROW]);
 
-async function partOf(items: readonly AggregateItem[]): Promise<Uint8Array<ArrayBuffer>> {
+async function partOf(
+  items: readonly AggregateItem[],
+  options?: PoolPartsOptions,
+): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
-  for await (const part of aggregateParts(items)) parts.push(part);
+  for await (const part of aggregateParts(items, options)) parts.push(part);
   expect(parts).toHaveLength(1);
   return parts[0]!;
 }
@@ -74,8 +83,8 @@ describe('a bad part is named', () => {
     ['the number of items', 38 + 33],
     ['the tag', 38 + 34],
     ['the profile', 38 + 40],
-    ['a salt', 38 + 44],
-    ['the first field', 38 + 44 + 40],
+    ['a salt', 38 + 43],
+    ['the first field', 38 + 43 + 40],
   ])('another byte in %s', async (_, at) => {
     const part = good[1]!.part.slice();
     part[at]! ^= 1;
@@ -84,7 +93,7 @@ describe('a bad part is named', () => {
 
   test('bytes of its fields and of its output', async () => {
     const { length } = good[1]!.part;
-    const start = 38 + 44 + 40;
+    const start = 38 + 43 + 40;
     const places = Array.from({ length: 40 }, (_, i) => start + 1 + i * 37);
     for (const at of [...places, length - output - 1]) {
       const part = good[1]!.part.slice();
@@ -127,15 +136,80 @@ describe('a bad part is named', () => {
       refused(0),
     );
   });
+
+  test.each([
+    ['is none', { ...c, publicKey: c.publicKey.slice().fill(255, 1, 3) }],
+    ['is of another set', { ...signedItem('falcon1024', 0) }],
+  ])('whose key %s, committed to as it is', async (_, item) => {
+    const part = good[1]!.part.slice();
+    part.set(commitmentOf([item]), 38);
+    await expect(merge({ part, statements: [item] })).rejects.toEqual(refused());
+  });
+
+  test('a projection that is too long', async () => {
+    const [, , zero] = ROW[0];
+    const [inSq, code] = [zero[10] as number, zero[12] as number];
+    const fields = new Map(hollowMerged(ROW, [[c]]));
+    fields.set('part 1 y', projectionField(code, [Math.floor(Math.sqrt(72 * inSq)) + 1]));
+    const own = [...fields].filter(([name]) => name === 'header 1' || name.startsWith('part 1 '));
+    const { part } = good[1]!;
+    const wrong = [part.slice(0, 38), ...own.map(([, bytes]) => bytes), new Uint8Array(output)];
+    await expect(merge({ part: concat(...wrong) })).rejects.toEqual(refused());
+  });
+});
+
+test('another commitment, with nothing else wrong, is refused', async () => {
+  const made = async (change = 0) => {
+    const header = good[1]!.part.slice(38, 38 + 43 + 40);
+    header[0]! ^= change;
+    const parameters = readMergedRow(ROW, 1);
+    const { fields, output } = (await provePart('falcon512', parameters, header, [c]))!;
+    return concat(good[1]!.part.slice(0, 38), header, fields, new Uint8Array(output.buffer));
+  };
+  expect(await made()).toEqual(good[1]!.part);
+  await expect(merge({ part: await made(1) })).rejects.toEqual(refused());
+});
+
+test('a part of another part row is refused', async () => {
+  const large = MERGED_TOY_ROWS['level 0 hidden, level 1 open and with one digit']!;
+  const item = signedItem('falcon1024', 0);
+  await withRows([ROW, large], async () => {
+    const other = { part: await partOf([item]), statements: [item] };
+    expect(verifyAggregate(await mergeParts([other]), [item])).toBe(true);
+    await expect(mergeParts([good[0]!, other])).rejects.toEqual(refused());
+    await expect(mergeParts([other, good[0]!])).rejects.toEqual(refused());
+  });
+});
+
+test('parts of two profiles are not merged', async () => {
+  const profile = 'eth-falcon';
+  const { publicKey, secretKey } = testKeys(512, 0);
+  const signature = ethFalcon512.sign(c.message, secretKey);
+  const item = { publicKey, message: c.message, signature };
+  const other = { part: await partOf([item], { profile }), statements: [item] };
+  expect(verifyAggregate(await mergeParts([other]), [item], { profiles: [profile] })).toBe(true);
+  await expect(mergeParts([good[0]!, other])).rejects.toEqual(refused());
+});
+
+test('parts that no projection passes for are not merged', async () => {
+  const [[set, most, zero, [, ...bounds]], count, levels] = ROW;
+  const narrow: MergedRow = [[set, most, zero, [1, ...bounds] as never], count, levels];
+  await withRows([narrow], async () => {
+    const part = { part: await partOf([c]), statements: [c] };
+    await expect(mergeParts([part])).rejects.toThrow(expect.objectContaining({ code: 'NO_PROOF' }));
+  });
 });
 
 test('signatures of another set, or invalid ones, make no part', async () => {
   await expect(partOf([signedItem('falcon1024', 0)])).rejects.toThrow(
     expect.objectContaining({ code: 'NO_PROOF' }),
   );
-  await expect(partOf([a, signedItem('falcon1024', 0)])).rejects.toThrow(
-    expect.objectContaining({ code: 'NO_PROOF' }),
-  );
+  for (const wrong of [
+    [a, signedItem('falcon1024', 0)],
+    [a, b, c],
+  ]) {
+    await expect(partOf(wrong)).rejects.toThrow(expect.objectContaining({ code: 'NO_PROOF' }));
+  }
   const signature = a.signature.slice();
   signature[60]! ^= 1;
   await expect(partOf([b, { ...a, signature }])).rejects.toThrow(
@@ -150,7 +224,9 @@ test('arguments are checked', async () => {
   await expect(mergeParts([])).rejects.toThrow(RangeError);
   await expect(mergeParts([...good, ...good])).rejects.toThrow('"parts" expected at most 2');
   await expect(mergeParts(7 as never)).rejects.toThrow(TypeError);
-  await expect(mergeParts([7] as never)).rejects.toThrow('"parts[0]" expected an object');
+  for (const wrong of [7, null]) {
+    await expect(mergeParts([wrong] as never)).rejects.toThrow('"parts[0]" expected an object');
+  }
   await expect(mergeParts([{ statements: [] }] as never)).rejects.toThrow('"parts[0].part"');
   await expect(mergeParts(good, { parts: 1 } as never)).rejects.toThrow('unknown option');
   expect(() => aggregateParts([])).toThrow(RangeError);

@@ -18,6 +18,7 @@ import { readMergedRow } from '../../../src/aggregate/parameters/rows.ts';
 import { MERGED_TABLE } from '../../../src/aggregate/parameters/table.gen.ts';
 import { type FoldJob, foldOnIdle, statedItems } from '../../../src/aggregate/proof/index.ts';
 import { keepInstance, takeInstance } from '../../../src/aggregate/proof/instances.ts';
+import { planMerged } from '../../../src/aggregate/proof/verifier/folds.ts';
 import { parseZero } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { beginPart } from '../../../src/aggregate/proof/verifier/part.ts';
 import { openMerged } from '../../../src/aggregate/proof/verifier/verifyMerged.ts';
@@ -291,6 +292,24 @@ test('a fold that fails elsewhere, as if its module had trapped, is a refusal', 
     );
   expect(await verified()).toBe(true);
   for (const kind of ['items', 'keys', 'rows'] as const) expect(await verified(kind)).toBe(false);
+});
+
+test('on one thread no fold is divided, however few the items', () => {
+  const parameters = readMergedRow(MERGED_TABLE[0]!, 2);
+  const seed = new Uint8Array(32);
+  const level = { jl: seed, lift: seed, combine: seed, amortise: seed };
+  const first = { ...level, alpha: seed, rho: seed };
+  const items = statedItems(list.slice(0, 1), saltsOf(list.slice(0, 1)));
+  const more = { set: 'falcon512', profile: 'round3', count: 1, items } as const;
+  const input = { ...more, parameters, seeds: { first } };
+  const tail = { ...level, stateOfT: seed, stateOfH: seed };
+  const seeds = { ordinary: parameters.levels.slice(1).map(() => level), tail };
+  const planned = (parts: number) => planMerged([input, input], parameters, seeds, parts);
+  // the keys, then every level after the first
+  const once = 1 + parameters.levels.length;
+  expect(planned(1).parts.map(({ length }) => length)).toEqual([1, 1]);
+  expect(planned(1).rest.jobs).toHaveLength(once);
+  expect(planned(8).rest.jobs.length).toBeGreaterThan(once);
 });
 
 test.each([0, 1])('another commitment in part %i, with nothing else wrong', async (part) => {

@@ -10,6 +10,7 @@ import {
   placesOfRows,
   placesOfSegment,
   placesWithin,
+  portionsOf,
   runsWithin,
   splitByCost,
   splitColumns,
@@ -38,6 +39,15 @@ const placesOf = (runs: readonly Run[]): string[] =>
     expect(from).toBeLessThan(to);
     return Array.from({ length: to - from }, (_, i) => `${row} ${from + i}`);
   });
+
+test('portions', () => {
+  expect([...portionsOf(0, 512, 256)]).toEqual([0, 256].map((at) => [at, 256]));
+  expect([...portionsOf(3, 10, 4)]).toEqual([
+    [3, 4],
+    [7, 3],
+  ]);
+  expect([...portionsOf(5, 5, 4)]).toEqual([]);
+});
 
 test('columns in parts of equal length', () => {
   const borders = (n: number, parts: number, least?: number) =>

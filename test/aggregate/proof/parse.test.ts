@@ -80,9 +80,9 @@ function madeSection({ levels, tail }: Parameters, seed: number): Omit<ParsedSec
   const residues = (count: number): Uint8Array =>
     packResidues(Array.from({ length: count }, () => next(Q_NUMBER)));
   /** Of x, behind a hidden level. */
-  const ofX = (number: number): { yOfX?: Int32Array } => {
+  const ofX = (number: number) => {
     const { w, codeX } = levels[number - 1] ?? { w: 0, codeX: 0 };
-    return w === 0 ? {} : { yOfX: projection(codeX) };
+    return { others: [], ...(w > 0 && { yOfX: projection(codeX) }) };
   };
   const last = coded(runsOfLast(tail));
   return {

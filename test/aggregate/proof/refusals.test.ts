@@ -21,6 +21,7 @@ import {
 import { degreeOf, parametersFor } from '../../../src/aggregate/proof/shapes.ts';
 import { STREAM, Transcript } from '../../../src/aggregate/proof/transcript.ts';
 import { type FoldedItems, ItemsFolder } from '../../../src/aggregate/proof/verifier/foldItems.ts';
+import { Folding } from '../../../src/aggregate/proof/verifier/folding.ts';
 import {
   type FoldJob,
   type FoldResult,
@@ -29,7 +30,11 @@ import {
 } from '../../../src/aggregate/proof/verifier/folds.ts';
 import type { ParsedOrdinary, ParsedSection } from '../../../src/aggregate/proof/verifier/parse.ts';
 import { reduceLevelZero } from '../../../src/aggregate/proof/verifier/reduceLevelZero.ts';
-import { openSection, verifySectionIn } from '../../../src/aggregate/proof/verifier/verify.ts';
+import {
+  HeldInstance,
+  openSection,
+  verifySectionIn,
+} from '../../../src/aggregate/proof/verifier/verify.ts';
 import { bestModule } from '../../../src/aggregate/wasm.ts';
 import { concat } from '../../../src/shared/bytes.ts';
 import { bytesOf, type SetName, type SignedItem, signedItems } from '../../reference/items.ts';
@@ -74,6 +79,7 @@ function zeroSection({ levels, tail: last }: Parameters): ParsedSection {
   const packed = (count: number, width: number) => new Uint8Array(8 * count * width);
   const projections = (number: number) => ({
     y: new Int32Array(PROJECTION_LENGTH),
+    others: [],
     ...((levels[number - 1]?.w ?? 0) > 0 && { yOfX: new Int32Array(PROJECTION_LENGTH) }),
   });
   return {
@@ -344,12 +350,18 @@ describe('the work of folding', () => {
     // w_i has columns i and 48 + i
     expect([shape.bucket, shape.level.n > 88]).toEqual([48, true]);
     const start = vi.spyOn(Seed.prototype, 'start');
+    const add = vi.spyOn(Folding.prototype, 'add');
     const parts = [0, 32, 64].map((from, i) => {
       const columns = { from, to: [32, 64, shape.level.n][i]! };
       const here = itemsWithin(shape, columns).map((item) => whole.items[item]!);
       return folded({ ...whole, columns, items: here }) as FoldedItems<Values>;
     });
     const psi = start.mock.calls.filter(([type]) => type === STREAM.psi).length;
+    const isWithin = ([, column]: readonly number[], i: number): boolean =>
+      column! >= 0 && column! < (add.mock.contexts[i] as Folding).sum.columns;
+    expect(add.mock.calls.length).toBeGreaterThan(80);
+    expect(add.mock.calls.every(isWithin)).toBe(true);
+    add.mockRestore();
     start.mockRestore();
     expect(psi).toBe(3 * 2 * 40);
     const { phi } = folded(whole) as FoldedItems<Values>;
@@ -366,11 +378,13 @@ describe('the work of folding', () => {
         lab.scope(() => {
           const columns = { from: 0, to: whole.shape.level.n };
           const folder = new ItemsFolder(lab, { ...whole, columns });
+          const mark = lab.kernels.mark();
           let from = 0;
           for (const size of sizes) {
             const block = { from, to: (from += size) };
             const progress = [...folder.add(block, whole.items.slice(block.from, block.to))];
             expect(progress.length).toBeGreaterThan(0);
+            expect(lab.kernels.mark()).toBe(mark);
             // others use the kernels meanwhile
             lab.scope(() => prepareOmega(lab, new Seed(lab, bytesOf('other', 32), 0)));
           }
@@ -410,6 +424,29 @@ describe('the work of folding', () => {
       } finally {
         start.mockRestore();
       }
+    }
+  });
+
+  test('of blocks gives its instance back, but not after a trap', () => {
+    const module = bestModule();
+    const mistake = new TypeError('a mistake of ours');
+    for (const error of [undefined, new WebAssembly.RuntimeError('unreachable'), mistake]) {
+      const held = new HeldInstance();
+      const { lab } = held;
+      const mark = lab.kernels.mark();
+      const verdict = (): boolean =>
+        held.guard(() => {
+          lab.room(1000);
+          if (error !== undefined) throw error;
+          return true;
+        });
+      if (error === mistake) expect(verdict).toThrow(error);
+      else expect(verdict()).toBe(error === undefined);
+      held.close();
+      const next = takeInstance(module, 'rest');
+      expect(next === lab).toBe(error === undefined);
+      expect(lab.kernels.mark()).toBe(mark);
+      keepInstance(module, 'rest', next);
     }
   });
 
