@@ -104,7 +104,7 @@ export function openElement(bytes: Uint8Array): OpenElement | HeaderFault {
  */
 export function openElements(bytes: Uint8Array): OpenElement[] | HeaderFault {
   const elements: OpenElement[] = [];
-  for (const piece of piecesOf(bytes) ?? []) {
+  for (const piece of piecesOf(bytes)) {
     const element = openElement(piece);
     if (typeof element === 'string') return element;
     if (profileOf(elements[0] ?? element) !== profileOf(element)) return 'profile';

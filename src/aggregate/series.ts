@@ -72,20 +72,19 @@ export const lengthAt = (bytes: Uint8Array, at: number): number =>
 
 /**
  * Returns the bytes of the elements of a series; of an aggregate that is not one, all of them. They
- * are views of the bytes.
- *
- * @returns undefined for a series that is damaged
+ * are views of the bytes. A series that is damaged has none.
  */
-export function piecesOf(bytes: Uint8Array): Uint8Array[] | undefined {
+export function piecesOf(bytes: Uint8Array): Uint8Array[] {
   if (!isSeries(bytes)) return [bytes];
   const pieces: Uint8Array[] = [];
-  for (let at = START_BYTES; ; ) {
+  for (let at = START_BYTES; pieces.length <= MAX_ELEMENTS; ) {
     const length = lengthAt(bytes, at);
     at += LENGTH_BYTES;
-    if (length === 0) return at === bytes.length && pieces.length > 0 ? pieces : undefined;
-    if (!(at + length <= bytes.length) || pieces.length === MAX_ELEMENTS) return undefined;
+    if (length === 0) return at === bytes.length ? pieces : [];
     pieces.push(bytes.subarray(at, (at += length)));
   }
+  // too many, or no end: behind the bytes no length is 0
+  return [];
 }
 
 /** Returns whether an element has the profile of the first one, if there is any. */

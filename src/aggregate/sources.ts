@@ -141,12 +141,6 @@ export class ByteReader {
     return bytes;
   }
 
-  /** Returns exactly the next `count` bytes; undefined if there are fewer. */
-  async exactly(count: number): Promise<Uint8Array<ArrayBuffer> | undefined> {
-    const bytes = await this.upTo(count);
-    return bytes.length === count ? bytes : undefined;
-  }
-
   async isAtEnd(): Promise<boolean> {
     return this.#piece.length === 0 && !(await this.#more());
   }

@@ -75,8 +75,8 @@ class StreamVerifier {
       const length = lengthAt(await this.#bytes.upTo(LENGTH_BYTES), 0);
       if (length === 0) return elements > 0;
       if (!(length <= MAX_ELEMENT_BYTES) || elements === MAX_ELEMENTS) return false;
-      const bytes = await this.#bytes.exactly(length);
-      if (bytes === undefined || !(await this.#element(bytes))) return false;
+      // If it is cut off, no length follows.
+      if (!(await this.#element(await this.#bytes.upTo(length)))) return false;
     }
   }
 

@@ -4,7 +4,7 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { startBatch } from '../../src/aggregate/batch.ts';
-import { encodeHeader, parseHeader } from '../../src/aggregate/container.ts';
+import { encodeHeader, type ParsedHeader, parseHeader } from '../../src/aggregate/container.ts';
 import {
   aggregate,
   aggregateSync,
@@ -18,14 +18,20 @@ import {
   verifyAggregateAsync,
 } from '../../src/aggregate/index.ts';
 import { openClaims, readClaims } from '../../src/aggregate/openAggregate.ts';
-import { proveSection } from '../../src/aggregate/proof/index.ts';
-import { encodeProof, isTooLongForProof, verifyProof } from '../../src/aggregate/proofFormat.ts';
+import { proveSection, statedItems } from '../../src/aggregate/proof/index.ts';
+import {
+  encodeProof,
+  isTooLongForProof,
+  openProof,
+  verifyProof,
+} from '../../src/aggregate/proofFormat.ts';
 import { falcon512 } from '../../src/falcon/index.ts';
 import { concat } from '../../src/shared/bytes.ts';
-import { headerOf, signedItem, tagOf } from '../reference/items.ts';
+import { headerOf, saltOf, signedItem, tagOf } from '../reference/items.ts';
 import { hashOfRow, tableRow } from '../reference/table.ts';
 import { NIGHTLY } from '../support/run.ts';
 import { bytesOf, type Item, inForm, keyPair, makeItem, statementsOf } from './batches.ts';
+import { finished } from './proof/sections.ts';
 
 const three = [0, 1, 2].map((i) => makeItem(512, 'compressed', i));
 const mixed = [three[0]!, makeItem(1024, 'compressed', 5), three[1]!];
@@ -296,6 +302,30 @@ describe.each([
       const at = bodyAt + Math.floor((i * (body - 1)) / (flips - 1));
       expect(verifyAggregate(flipped(proof, at, 1 << (i % 8)), statements), `${at}`).toBe(false);
     }
+  });
+});
+
+describe('a proof whose items arrive in blocks', () => {
+  it('is refused as soon as something is wrong in form', async () => {
+    const bytes = await aggregate(mixed, { format: 'proof' });
+    const header = parseHeader(bytes) as ParsedHeader;
+    const items = statedItems(
+      mixed,
+      concat(...mixed.map(({ signature }) => saltOf({ signature }))),
+    );
+    const publicKey = items[0]!.publicKey.slice().fill(255, 1, 3);
+    for (const [first, isRight] of [
+      [items[0]!, true],
+      [{ ...items[0]!, publicKey }, false],
+    ] as const) {
+      const opened = openProof({ bytes, header })!;
+      expect(finished(opened.add([first, ...items.slice(1)]))).toBe(isRight);
+      expect(!isRight || opened.conclude()).toBe(true);
+      opened.close();
+    }
+    // a retry byte
+    const wrong = bytes.with(header.bodyAt, 255);
+    expect(openProof({ bytes: wrong, header })).toBe(undefined);
   });
 });
 

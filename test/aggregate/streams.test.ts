@@ -320,6 +320,9 @@ describe('verifyAggregateStream', () => {
     const whole = streamed(series);
     expect(await verifyAggregateStream(whole.stream, items)).toBe(true);
     expect([whole.state.cancelled, whole.stream.locked]).toEqual([false, false]);
+    // not every host's streams are iterables
+    const { stream } = streamed(series);
+    expect(await verifyAggregateStream({ getReader: () => stream.getReader() }, items)).toBe(true);
     const open = streamed(series, false);
     expect(await verifyAggregateStream(open.stream, items.slice(1))).toBe(false);
     expect([open.state.cancelled, open.stream.locked]).toEqual([true, false]);
