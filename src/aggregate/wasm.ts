@@ -241,9 +241,9 @@ export class Labrador {
           forms.push(extra.at);
         }
         new Uint32Array(this.#buffer, this.#rowsAt, MAX_COMBINED).set(vectors);
-        for (let i = 0; i < forms.length; i += 2) {
-          const pair = prepared + COEFFICIENT_PAIR_BYTES * (i / 2);
-          kernels.prepareCoefficients(pair, forms[i]!, forms[i + 1]!);
+        for (const i of Array(forms.length / 2).keys()) {
+          const pair = prepared + COEFFICIENT_PAIR_BYTES * i;
+          kernels.prepareCoefficients(pair, forms[2 * i]!, forms[2 * i + 1]!);
         }
         kernels.combine(target, vectors.length, prepared, out.blocks);
       }

@@ -286,6 +286,9 @@ describe('a series is refused', () => {
       expect(verifyAggregate(twice, own, { profiles: accepted })).toBe(expected);
       expect(await verifyAggregateStream([twice], own, { profiles: accepted })).toBe(expected);
     }
+    for (const bytes of [eth.bytes, twice]) {
+      expect(await verifyAggregateStream([bytes], [])).toBe(false);
+    }
     expect(inspectAggregate(twice).profile).toBe('eth-falcon');
   });
 
