@@ -136,7 +136,6 @@ async function checkPart(
   const parameters = readMergedRow(rows[0]!, 1);
   const parsed = parsePartHeader(bytes, start, parameters);
   if (typeof parsed === 'string' || parsed.kinds.length !== statements.length) return undefined;
-  if (!haveSets(statements, parsed.kinds)) return undefined;
   const opened = openPart(parameters, bytes, parsed.bodyAt);
   if (opened === undefined) return undefined;
   const salts = completeSalts(parsed.salts, statements);
