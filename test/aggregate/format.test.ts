@@ -314,13 +314,15 @@ describe('a proof whose items arrive in blocks', () => {
       concat(...mixed.map(({ signature }) => saltOf({ signature }))),
     );
     const publicKey = items[0]!.publicKey.slice().fill(255, 1, 3);
-    for (const [first, isRight] of [
-      [items[0]!, true],
-      [{ ...items[0]!, publicKey }, false],
+    const message = Uint8Array.of(1);
+    for (const [change, isTaken, isProved] of [
+      [{}, true, true],
+      [{ message }, true, false],
+      [{ publicKey }, false, false],
     ] as const) {
       const opened = openProof({ bytes, header })!;
-      expect(finished(opened.add([first, ...items.slice(1)]))).toBe(isRight);
-      expect(!isRight || opened.conclude()).toBe(true);
+      expect(finished(opened.add([{ ...items[0]!, ...change }, ...items.slice(1)]))).toBe(isTaken);
+      expect(isTaken && opened.conclude()).toBe(isProved);
       opened.close();
     }
     // a retry byte
