@@ -20,12 +20,12 @@ import {
   type FoldJob,
   type FoldResult,
   MAX_SECTION_ITEMS,
+  type OpenedBytes,
   openSection,
   type ProveOptions,
   type ProveProgress,
   proofSize,
   proveSection,
-  type SectionBytes,
   SectionsInBlocks,
   type SectionToVerify,
   type StatedItem,
@@ -170,7 +170,7 @@ export async function verifyProofIn(
 }
 
 /** A section of a proof, and the positions of its items in the list. */
-interface PlacedSection extends SectionBytes {
+interface PlacedSection extends OpenedBytes {
   readonly positions: readonly number[];
   readonly end: number;
 }

@@ -29,8 +29,8 @@ export type { Trace, TraceEvent } from './transcript.ts';
 export type { StatedItem } from './verifier/foldItems.ts';
 export { type FoldJob, type FoldResult, foldOnIdle } from './verifier/folds.ts';
 export {
+  type OpenedBytes,
   openSection,
-  type SectionBytes,
   SectionsInBlocks,
   type SectionToVerify,
   statedItems,

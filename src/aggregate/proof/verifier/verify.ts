@@ -48,6 +48,11 @@ export interface SectionBytes {
   readonly other?: OtherRow;
 }
 
+/** A section whose format and norms have been checked. */
+export interface OpenedBytes extends SectionBytes {
+  readonly opened: OpenSection;
+}
+
 /** A section with its items. */
 export interface SectionToVerify extends SectionBytes {
   /** the statements of this set, in order */
@@ -127,17 +132,15 @@ interface Begun extends OpenSection {
   readonly plan: FoldPlan;
 }
 
-/** Performs the cheap steps. @returns undefined if the section is rejected */
+/** Performs the cheap steps after those of `openSection`. */
 function beginSection(
-  { set, profile = 'round3', header, bytes, at, opened, other }: SectionBytes,
+  { set, profile = 'round3', header, other, opened }: OpenedBytes,
   count: number,
   items: readonly StatedItem[] | undefined,
   parts: number,
   trace?: Trace,
-): Begun | undefined {
-  const parsed = opened ?? openSection(set, count, bytes, at, other);
-  if (parsed === undefined) return undefined;
-  const { parameters, section } = parsed;
+): Begun {
+  const { parameters, section } = opened;
   const transcript = new Transcript(trace);
   const seeds = replay(transcript, parameters, count, header, section, other?.hash);
   const input: FoldInput = { set, profile, parameters, seeds, count, items };
@@ -145,9 +148,12 @@ function beginSection(
 }
 
 function beginWithItems(section: SectionToVerify, parts: number, trace?: Trace): Begun | undefined {
-  const { statements, salts } = section;
-  if (salts.length !== SALT_BYTES * statements.length) return undefined;
-  return beginSection(section, statements.length, statedItems(statements, salts), parts, trace);
+  const { set, bytes, at, other, statements, salts } = section;
+  const count = statements.length;
+  if (salts.length !== SALT_BYTES * count) return undefined;
+  const opened = section.opened ?? openSection(set, count, bytes, at, other);
+  if (opened === undefined) return undefined;
+  return beginSection({ ...section, opened }, count, statedItems(statements, salts), parts, trace);
 }
 
 /** Joins statements and their salts, 40 bytes each. */
@@ -220,16 +226,15 @@ export class SectionsInBlocks {
 
   /**
    * @param counts number of items of each section
-   * @returns undefined if a section is rejected
+   * @returns undefined if the module traps
    */
   static open(
-    sections: readonly SectionBytes[],
+    sections: readonly OpenedBytes[],
     counts: readonly number[],
   ): SectionsInBlocks | undefined {
     const all = sections.map((section, i) => beginSection(section, counts[i]!, undefined, 1));
-    if (all.includes(undefined)) return undefined;
     const opened = new SectionsInBlocks();
-    return opened.#start(all as Begun[]) ? opened : undefined;
+    return opened.#start(all) ? opened : undefined;
   }
 
   #start(sections: readonly Begun[]): boolean {
