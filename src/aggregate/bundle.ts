@@ -151,8 +151,8 @@ export class BundleReader {
     const [first] = this.#sections as readonly [OpenSection];
     if (section === first) return this.#bodyAt;
     const reader = new CodeReader(this.#bytes, this.#bodyAt);
-    const values = new Int16Array(first.n * first.count);
-    reader.read(coefficientModel(first.set), values);
+    const values = new Int16Array(first.n);
+    for (let i = 0; i < first.count; i++) reader.read(coefficientModel(first.set), values);
     return reader.finish(this.#check);
   }
 }
