@@ -238,28 +238,16 @@ const RULES: readonly Rule[] = [
     tests: ['proof/vectors', 'labrador/stream', 'labrador/machine', 'proof/verify'],
   },
   {
-    files: keys('input'),
-    tests: ['keyFiles', 'wrappings', 'wiping', 'keys'].map((name) => `../falcon/keys/${name}`),
+    files: /^src\/falcon\/keys\/\w+\.ts$/,
+    tests: ['der', 'base64', 'signatures', 'keys', 'keyFiles', 'wrappings', 'qsc', 'wiping'].map(
+      (name) => `../falcon/keys/${name}`,
+    ),
   },
-  {
-    files: keys('(base64|pem|symptoms)'),
-    tests: ['../falcon/keys/base64', '../falcon/keys/wrappings', '../falcon/keys/keys'],
-  },
-  { files: keys('(keyFile|secretKey)'), tests: ['../falcon/keys/keyFiles', '../falcon/keys/keys'] },
-  { files: keys('(pkcs8|forms)'), tests: ['../falcon/keys/keys', '../falcon/keys/qsc'] },
-  { files: keys('der'), tests: ['../falcon/keys/der', '../falcon/keys/keys'] },
-  { files: keys('signatures'), tests: ['../falcon/keys/signatures'] },
-  { files: keys('\\w+'), tests: ['../falcon/keys/keys'] },
   {
     files: /^src\/falcon\/compat\/algorand\/\w+\.ts$/,
     tests: ['../falcon/compat/algorand/algorand'],
   },
 ];
-
-/** A file of src/falcon/keys. */
-function keys(pattern: string): RegExp {
-  return new RegExp(`^src/falcon/keys/${pattern}\\.ts$`);
-}
 
 function within(pattern: string): RegExp {
   return new RegExp(`^${ROOM}${pattern}\\.ts$`);

@@ -4,6 +4,7 @@ import {
   encode,
   encodeInteger,
   encodeOid,
+  encodeSecret,
   isSequence,
   TAG,
 } from '../../../src/falcon/keys/der.ts';
@@ -50,6 +51,12 @@ describe('lengths', () => {
       expect(isSequence(bytes(text)), text).toBe(false);
     }
   });
+});
+
+test('secret contents are wiped, all of them', () => {
+  const contents = [bytes('0102'), bytes('03'), bytes('04')];
+  expect(hex(encodeSecret(TAG.octetString, ...contents))).toBe('040401020304');
+  expect(contents.map(hex)).toEqual(['0000', '00', '00']);
 });
 
 describe('integers', () => {

@@ -48,6 +48,18 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       expect(importPublicKey({ public_key: hex(publicKey) }).key).toEqual(publicKey);
     });
 
+    test('are told from a JWK by its kty, in objects of any kind, by their own members', () => {
+      const jwk = exportSecretKey(secretKey, { form: 'jwk' });
+      class Kept {}
+      for (const given of [jwk, { ...jwk, public_key: '0x' }, Object.assign(new Kept(), jwk)]) {
+        expect(importSecretKey(given as never)).toMatchObject({ form: 'jwk', key: secretKey });
+      }
+      expect(importSecretKey(Object.assign(new Kept(), file) as never).form).toBe('json');
+      const { secret_key: _, ...open } = file;
+      const inherited: object = Object.assign(Object.create(file), open);
+      expect(() => importSecretKey(inherited as never)).toThrow(bad('json', /is missing/));
+    });
+
     const wanted = degree === 512 ? 'falcon1024' : 'falcon512';
     test.each<[string, object, RegExp]>([
       ['another set', { ...file, parameter_set: wanted }, /_key" has \d+ digits instead of/],

@@ -362,6 +362,13 @@ describe('signatures', () => {
     }
   });
 
+  test('members count that are its own', () => {
+    const { sig, ...rest } = good;
+    const inherited = Object.assign(Object.create({ sig }), rest) as PqSignature;
+    expect(verifyPqSignature({ ...inherited, sig }, transaction, VECTOR.sender)).toBe(true);
+    expect(verifyPqSignature(inherited, transaction, VECTOR.sender)).toBe(false);
+  });
+
   test('every byte of the address counts', () => {
     const address = decodeAddress(VECTOR.sender);
     expect(verifyPqSignature(good, transaction, address)).toBe(true);
