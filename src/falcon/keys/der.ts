@@ -64,10 +64,9 @@ export class DerReader {
     const bytes = this.read(TAG.integer, what);
     // An empty INTEGER counts as negative.
     const first = bytes[0] ?? 0x80;
-    const second = bytes[1] ?? 0x80;
     let value = 0;
     for (let i = 0; i < lengthOf(bytes); i++) value = 256 * value + bytes[i]!;
-    if (first >= 0x80 || (first === 0 && second < 0x80) || value >= 2 ** 31) {
+    if (first >= 0x80 || (first === 0 && bytes[1]! < 0x80) || value >= 2 ** 31) {
       throw this.fault(`the ${what} is out of range`);
     }
     return value;

@@ -137,7 +137,7 @@ export function decodeBlock(text: Bytes, blocks: readonly Block[], label: string
 }
 
 function misfit(blocks: readonly Block[], wanted: string, count: number): string {
-  if (count > 1) return `there are ${count} blocks ${wanted}: give the one that is meant`;
+  if (count !== 0) return `there are ${count} blocks ${wanted}: give the one that is meant`;
   const found = [...new Set(blocks.map(({ label }) => label))];
   const article = /^[AE]/.test(wanted) ? 'an' : 'a';
   if (found.length > 1) return `it holds ${found.join(', ')}, and no ${wanted}`;

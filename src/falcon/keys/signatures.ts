@@ -101,7 +101,7 @@ function readHeaded(signature: Uint8Array): { params: FalconParams; bytes: Bytes
   const bytes = copyBytes('signature', signature);
   const { length } = bytes;
   if (length <= FALCON_512.lengths.salt + 1 || length > FALCON_1024.lengths.signature) {
-    const isFilled = length > 0 && bytes[length - 1] === 0;
+    const isFilled = bytes[length - 1] === 0;
     const why = isFilled ? ': zeros are at its end, to be cut off' : symptomOf(bytes);
     throw new RangeError(`"signature" has ${length} bytes${why}`);
   }

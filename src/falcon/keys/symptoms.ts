@@ -47,10 +47,10 @@ export function isUtf16(bytes: Bytes): boolean {
 /** Returns whether the bytes are many hex digits, with or without 0x. */
 export function isHexText(bytes: Bytes): boolean {
   let end = lengthOf(bytes);
-  while (end > 0 && bytes[end - 1]! <= 0x20) end--;
+  while (bytes[end - 1]! <= 0x20) end--;
   let at = bytes[0] === 0x30 && bytes[1] === 0x78 ? 2 : 0;
   if (end - at < MIN_DIGITS) return false;
-  while (at < end && isHexDigit(bytes[at]!)) at++;
+  while (isHexDigit(bytes[at]!)) at++;
   return at === end;
 }
 

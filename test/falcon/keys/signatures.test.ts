@@ -79,6 +79,8 @@ describe.each(SETS)('Falcon-$degree', ({ degree, falcon }) => {
       [Buffer.concat([mark, signature]), /a byte order mark is in front of it/],
       [Buffer.from(JSON.stringify({ signature: hex })), /begins as JSON does/],
       [Buffer.concat([signature, new Uint8Array(1462)]), /zeros are at its end, to be cut off/],
+      [Uint8Array.of(0), /zeros are at its end/],
+      [new Uint8Array(0), /has 0 bytes$/],
     ];
     for (const [input, what] of cases) {
       expect(() => toBareSignature(input)).toThrow(RangeError);

@@ -12,6 +12,8 @@ import {
   importPublicKey,
   importSecretKey,
 } from '../../../src/falcon/keys/index.ts';
+import { hasBlock } from '../../../src/falcon/keys/pem.ts';
+import { isBraced, isHexText, isUtf16 } from '../../../src/falcon/keys/symptoms.ts';
 import { testKeys } from '../../support/ours.ts';
 
 const { publicKey, secretKey } = testKeys(512);
@@ -111,6 +113,11 @@ describe('several blocks', () => {
     );
   });
 
+  test('the label that is wanted is named', async () => {
+    const call = importEncryptedSecretKey(publicPem, 'pass');
+    await expect(call).rejects.toThrow(bad(/it is a PUBLIC KEY, not an ENCRYPTED PRIVATE KEY/));
+  });
+
   test('a label with an underscore is named', () => {
     const pem = secretPem.replaceAll('PRIVATE KEY', 'FALCON_SECRET KEY');
     expect(() => importSecretKey(pem)).toThrow(bad(/it is a FALCON_SECRET KEY, not a PRIVATE KEY/));
@@ -197,6 +204,28 @@ test('bytes that are no key by the look of them', () => {
   }
 });
 
+test('what is looked for in bytes may begin and end with them', () => {
+  const begin = '-----BEGIN ';
+  for (const text of [begin, `x${begin}`, `${begin}x`]) expect(hasBlock(bytes(text))).toBe(true);
+  for (const text of ['', begin.slice(1), '-----BEGIN_', '+----BEGIN ']) {
+    expect(hasBlock(bytes(text))).toBe(false);
+  }
+  const hex = '0'.repeat(64);
+  for (const text of [hex, `${hex} `, `${hex}\n\n`]) expect(isHexText(bytes(text))).toBe(true);
+  for (const text of [`${hex}!`, '/'.repeat(64), ' '.repeat(64)]) {
+    expect(isHexText(bytes(text))).toBe(false);
+  }
+  expect([' {', '!{'].map((text) => isBraced(bytes(text)))).toEqual([true, false]);
+  const wide = (text: string) => [...Buffer.from(text, 'utf16le')];
+  const eight = wide('eight of');
+  for (const file of [eight, [7, 7, 7, ...eight], wide('eight of\u0107')]) {
+    expect(isUtf16(bytes(file))).toBe(true);
+  }
+  for (const file of [[7, 7, 7, 7, ...eight], eight.slice(0, 15), wide('seven x\u0107')]) {
+    expect(isUtf16(bytes(file))).toBe(false);
+  }
+});
+
 test('a key with its encrypted twin: the one that needs no passphrase', async () => {
   for (const pem of [secretPem + encryptedPem, encryptedPem + secretPem]) {
     expect(importSecretKey(pem).key).toEqual(secretKey);
@@ -213,7 +242,9 @@ test('lines that are almost those of a block', () => {
   for (const text of ['*PRIVATE KEY', 'PRIVATE*KEY', 'PRIVATE KEY*', '', 'K'.repeat(41)]) {
     expect(() => importSecretKey(label(text))).toThrow(bad(/a line BEGIN is malformed/));
   }
-  expect(() => importSecretKey(label('K'.repeat(40)))).toThrow(bad(/it is a K{40}, not a/));
+  for (const text of ['K', 'K'.repeat(40)]) {
+    expect(() => importSecretKey(label(text))).toThrow(bad(new RegExp(`it is a ${text}, not a `)));
+  }
   for (const end of ['-----END PRIVATE KEY----+', '-----END PRIVATE KEY------', '----', '-']) {
     const text = secretPem.replace('-----END PRIVATE KEY-----', end);
     expect(() => importSecretKey(text)).toThrow(bad(/there is no line END PRIVATE KEY/));
