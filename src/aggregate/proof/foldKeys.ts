@@ -5,7 +5,7 @@
  */
 import { BLOCK_BYTES, BLOCK_COLUMNS, type Forms, type Labrador, type Vecs } from '../wasm.ts';
 import { keysSeed, Seed, shortForms } from './challenges.ts';
-import type { Columns } from './columns.ts';
+import { type Columns, portionsOf } from './columns.ts';
 import { formAt, writeConstant, zeroForms } from './forms.ts';
 import { writeKeys } from './keyCache.ts';
 import { type Blocks, blocksOf } from './ring.ts';
@@ -80,9 +80,8 @@ export function sumKeys(
   const end = Math.max(...sums.map((sum) => sum.end));
   const keys = keysSeed(lab);
   const rows = lab.vecs(Math.max(...uses.map((use) => use.rows)), RUN);
-  for (const i of Array(Math.ceil((end - from) / RUN)).keys()) {
-    const at = from + RUN * i;
-    addRun(lab, keys, rows, at, { from, to: Math.min(end, at + RUN) }, sums);
+  for (const [at, count] of portionsOf(from, end, RUN)) {
+    addRun(lab, keys, rows, at, { from, to: at + count }, sums);
   }
   for (const [i, { out, part }] of sums.entries()) {
     if (part > 0) joinParts(lab, sums[i - 1]!.out, out);

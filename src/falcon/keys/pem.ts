@@ -25,7 +25,7 @@ const MAX_LABEL = 40;
  */
 export function hasBlock(bytes: Bytes): boolean {
   let found = 0;
-  for (let i = 0; i <= lengthOf(bytes) - BEGIN.length; i++) {
+  for (const i of Array(lengthOf(bytes)).keys()) {
     let difference = 0;
     for (let j = 0; j < BEGIN.length; j++) difference |= bytes[i + j]! ^ BEGIN[j]!;
     found |= difference - 1;
@@ -118,7 +118,8 @@ export function decodeBlock(text: Bytes, blocks: readonly Block[], label: string
   let start = from;
   let hasHeader = false;
   // Positions of line ends are public; the digits are secret.
-  for (let i = from; i < to; i++) {
+  for (const offset of Array(to - from).keys()) {
+    const i = from + offset;
     const byte = text[i]!;
     if (byte === COLON) hasHeader = true;
     if (isSpace(byte) || isLineEnd(byte)) continue;
@@ -150,7 +151,8 @@ export function encodePem(label: string, der: Bytes): string {
   const digits = encodeBase64(der, 'standard');
   const length = lengthOf(digits);
   const body = new Uint8Array(length + Math.ceil(length / 64));
-  for (let i = 0, at = 0; i < length; i++) {
+  let at = 0;
+  for (const i of Array(length).keys()) {
     body[at++] = digits[i]!;
     if (i % 64 === 63 || i === length - 1) body[at++] = 0x0a;
   }

@@ -9,7 +9,7 @@ import {
   type Vecs,
 } from '../../wasm.ts';
 import { prepareOmega, prepareTheta, type Seed, samplePsi } from '../challenges.ts';
-import type { Placed } from '../columns.ts';
+import { type Placed, portionsOf } from '../columns.ts';
 import { NORM_DIGIT_BITS } from '../constants.ts';
 import { clearRest, formAt, zeroForms } from '../forms.ts';
 import { liftsOf } from '../lifts.ts';
@@ -84,9 +84,9 @@ export function liftsOfLinks(lab: Labrador, items: ItemRows, s: Vecs, seed: Seed
     const [form, sum] = [lab.forms(1).at, lab.forms(1).at];
     for (let k = 0; k < LIFTS; k++) {
       const X = formAt(total, k);
-      for (let from = 0; from < present.length; from += RUN) {
+      for (const [from, count] of portionsOf(0, present.length, RUN)) {
         lab.bytes(sum, FORM_BYTES).fill(0);
-        for (const [i, item] of present.slice(from, from + RUN).entries()) {
+        for (const [i, item] of present.slice(from, from + count).entries()) {
           links.eta(k, item, eta.at);
           kernels.coefsToForm(form, eta.at);
           kernels.mulForm(form, form, formAt(U, from + i));

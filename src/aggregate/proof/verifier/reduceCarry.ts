@@ -14,6 +14,7 @@ import {
 } from '../../wasm.ts';
 import { type Seed, shortForms } from '../challenges.ts';
 import type { Claim, QuadraticTerm } from '../claim.ts';
+import { portionsOf } from '../columns.ts';
 import { DEGREE, Q } from '../constants.ts';
 import { type KeysFold, sumKeys } from '../foldKeys.ts';
 import { writeConstant, zeroForms } from '../forms.ts';
@@ -91,15 +92,14 @@ export function reduceCarry(
 /** E5 on z. */
 function addPhi(folding: Folding, phi: Claim['phi'], n: number, onZ: readonly number[]): void {
   const { lab } = folding;
-  for (const i of Array(Math.ceil(n / RUN)).keys()) {
+  for (const [from, count] of portionsOf(0, n, RUN)) {
     lab.scope(() => {
-      const from = RUN * i;
-      const coefs = lab.coefs(Math.min(RUN, n - from));
-      const end = DEGREE * (from + coefs.count);
+      const coefs = lab.coefs(count);
+      const end = DEGREE * (from + count);
       if (phi instanceof BigInt64Array) lab.i64(coefs).set(phi.subarray(DEGREE * from, end));
-      else lab.kernels.vecToCoefs(coefs.at, phi.at, from, coefs.count);
-      const [vec, staging] = [lab.vecs(1, coefs.count), stagingOf(lab)];
-      lab.kernels.coefsToVec(vec.at, 0, coefs.at, COEFS_BYTES, coefs.count);
+      else lab.kernels.vecToCoefs(coefs.at, phi.at, from, count);
+      const [vec, staging] = [lab.vecs(1, count), stagingOf(lab)];
+      lab.kernels.coefsToVec(vec.at, 0, coefs.at, COEFS_BYTES, count);
       folding.addPlaces(staging, vec, from, onZ);
     });
   }
@@ -140,12 +140,10 @@ export function foldKeysOnRows(lab: Labrador, { columns, uses, after }: KeysOnRo
   });
   lab.scope(() => {
     const ofKeys = rowCoefficients(lab, uses);
-    for (const run of Array(Math.ceil((columns.to - columns.from) / RUN)).keys()) {
+    for (const [from, count] of portionsOf(columns.from, columns.to, RUN)) {
       lab.scope(() => {
-        const from = columns.from + RUN * run;
         const staging = stagingOf(lab);
-        const to = Math.min(columns.to, from + RUN);
-        const sums = sumKeys(lab, { columns: { from, to }, uses }, ofKeys);
+        const sums = sumKeys(lab, { columns: { from, to: from + count }, uses }, ofKeys);
         for (const [i, sum] of sums.entries()) {
           const use = uses[i]!;
           const { placing, ofZ, ofV, ofParts } = levels[use.number - 1]!;
