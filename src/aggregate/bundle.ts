@@ -144,8 +144,8 @@ export class BundleReader {
   }
 
   /**
-   * Returns the offset of a section. The first one is read to its end to find that of the second;
-   * if it has none, reading it fails, and this does not matter.
+   * Returns the offset of a section. The first one is read to its end to find where the second one
+   * begins. If it has no end, the bundle is refused, whatever this returns.
    */
   #beginOf(section: OpenSection): number {
     const [first] = this.#sections as readonly [OpenSection];

@@ -198,7 +198,7 @@ export class CodeReader {
   /**
    * Fills `values`, whose length is even.
    *
-   * @returns false if the bytes are rejected; what further calls return then says nothing
+   * @returns false if the bytes are rejected; the results of further calls are meaningless then
    */
   read({ least, frequency, start, firstOfGroup }: Model, values: Int16Array): boolean {
     const bytes = this.#bytes;

@@ -83,7 +83,7 @@ export function piecesOf(bytes: Uint8Array): Uint8Array[] {
     if (length === 0) return at === bytes.length ? pieces : [];
     pieces.push(bytes.subarray(at, (at += length)));
   }
-  // too many, or no end: behind the bytes no length is 0
+  // Too many elements, or no end: no length behind the last byte is 0.
   return [];
 }
 

@@ -75,7 +75,7 @@ class StreamVerifier {
       const length = lengthAt(await this.#bytes.upTo(LENGTH_BYTES), 0);
       if (length === 0) return elements > 0;
       if (!(length <= MAX_ELEMENT_BYTES) || elements === MAX_ELEMENTS) return false;
-      // If it is cut off, no length follows.
+      // If the element is cut off, no length follows it, and the series is refused.
       if (!(await this.#element(await this.#bytes.upTo(length)))) return false;
     }
   }

@@ -79,7 +79,7 @@ export function foldRows(lab: Labrador, fold: RowsFold): Vecs {
   return folding.sum;
 }
 
-/** Places of a part that are all in its x, or all not. */
+/** Places of a part that are either all in its x or all outside of it. */
 interface ProjectedRun extends NumberedRun {
   readonly isOnX: boolean;
 }
@@ -105,7 +105,7 @@ function projectedRuns({ shape, columns, lengthX }: RowsFold): ProjectedRun[] {
   });
 }
 
-/** Those that have the same scalars, together. */
+/** Groups the runs that have the same scalars. None of the groups is empty. */
 function groupsOf(runs: readonly ProjectedRun[]): Iterable<readonly ProjectedRun[]> {
   const groups = new Map<string, ProjectedRun[]>();
   for (const run of runs) {
